@@ -1,0 +1,368 @@
+"""The commands: what they promise on a machine where something is missing, and that they do nothing twice."""
+
+import ast
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import mcutils
+from tools import environment, run
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMES = [name for name, _ in run.COMMANDS]
+
+
+# -- any Python is answered ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", [(2, 7), (3, 6), (3, 10), (3, 14), (4, 0)])
+def test_another_python_is_refused_in_a_sentence(version):
+    sentence = run.refusal(version, "/usr/bin/python3")
+    assert "3.11, 3.12 or 3.13" in sentence
+    assert f"/usr/bin/python3 is Python {version[0]}.{version[1]}" in sentence
+    assert "\n" not in sentence
+
+
+@pytest.mark.parametrize("version", [(3, 11), (3, 12), (3, 13)])
+def test_allowed_pythons_are_not_refused(version):
+    assert run.refusal((*version, 1), sys.executable) is None
+
+
+def test_the_refusal_comes_before_anything_that_could_fail():
+    """Under a Python that says it is 3.9, nothing but the sentence is printed."""
+    trick = "import sys, runpy; sys.version_info = (3, 9, 2); runpy.run_path('tools/run.py')"
+    result = subprocess.run(
+        [sys.executable, "-S", "-c", trick], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr.strip() == run.refusal((3, 9), sys.executable)
+
+
+def newer_than_python_2(tree: ast.AST) -> set[str]:
+    """The names of the constructs in a syntax tree that Python 2.7 cannot read."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(
+            node,
+            ast.JoinedStr
+            | ast.AnnAssign
+            | ast.NamedExpr
+            | ast.Nonlocal
+            | ast.YieldFrom
+            | ast.AsyncFunctionDef
+            | ast.Await
+            | ast.Match
+            | ast.MatMult
+            | ast.TryStar,
+        ):
+            found.add(type(node).__name__)
+        if isinstance(node, ast.FunctionDef):
+            arguments = node.args
+            if arguments.kwonlyargs or arguments.posonlyargs:
+                found.add("keyword-only or positional-only argument")
+            annotated = [*arguments.args, arguments.vararg, arguments.kwarg]
+            if node.returns or any(argument and argument.annotation for argument in annotated):
+                found.add("annotation")
+        if isinstance(node, ast.Raise) and node.cause:
+            found.add("raise from")
+        if isinstance(node, ast.ClassDef) and node.keywords:
+            found.add("class keyword")
+        if isinstance(node, ast.Assign | ast.List | ast.Tuple | ast.Set) and any(
+            isinstance(part, ast.Starred) for part in getattr(node, "elts", getattr(node, "targets", ()))
+        ):
+            found.add("starred element")
+        if isinstance(node, ast.Call):
+            if sum(isinstance(argument, ast.Starred) for argument in node.args) > 1:
+                found.add("two starred arguments")
+            if (
+                isinstance(node.func, ast.Name)
+                and node.func.id == "print"
+                and (node.keywords or len(node.args) != 1)
+            ):
+                found.add("print that is no statement")
+        if isinstance(node, ast.Dict) and None in node.keys:
+            found.add("starred dictionary")
+    return found
+
+
+def test_run_py_is_readable_for_any_python():
+    text = (ROOT / "tools/run.py").read_bytes()
+    assert text.isascii()  # Python 2 refuses anything else without a coding line
+    assert newer_than_python_2(ast.parse(text, feature_version=(3, 4))) == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["f'{a}'", "a: int = 1", "print('a', end='')", "[*a]", "def f(*, a): pass", "def f() -> int: pass",
+     "f(*a, *b)", "{**a}", "x = (y := 1)"],
+)  # fmt: skip
+def test_what_python_2_cannot_read_would_be_noticed(line):
+    assert newer_than_python_2(ast.parse(line))
+
+
+# -- one list of commands --------------------------------------------------------------------
+
+
+def command(*arguments: str, program: tuple[str, ...] = (sys.executable, "tools/run.py")):
+    # these tests may themselves run under make, of which an inner make would speak
+    inherited = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL")}
+    return subprocess.run(
+        [*program, *arguments], cwd=ROOT, env=inherited, capture_output=True, text=True, check=False
+    )
+
+
+def test_make_and_run_py_print_the_same_list():
+    alone = command()
+    assert alone.returncode == 0
+    assert re.findall(r"^  (\w+) ", alone.stdout, re.MULTILINE) == NAMES
+    if shutil.which("make"):
+        assert command(program=("make", f"PYTHON={sys.executable}")).stdout == alone.stdout
+
+
+def test_makefile_has_the_commands():
+    makefile = (ROOT / "Makefile").read_text()
+    assert re.search(r"^COMMANDS := (.*)$", makefile, re.MULTILINE)[1].split() == NAMES
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
+def test_make_without_python_says_so():
+    result = command("book", program=("make", "PYTHON=no-such-python"))
+    assert result.returncode != 0
+    assert result.stderr.splitlines()[0] == (
+        "The book needs Python 3.11, 3.12 or 3.13, and there is no no-such-python here."
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_readme_explains_every_command(name):
+    assert f"| `make {name}` |" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_ci_runs_what_the_readme_says():
+    assert "make test " in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert (ROOT / ".ci/run").read_text().rstrip().endswith("make test")
+
+
+@pytest.mark.parametrize("words", [("bok",), ("test", "ecoc")])
+def test_a_wrong_command_is_refused_in_a_sentence(words):
+    result = command(*words)
+    assert result.returncode == 1
+    assert repr(words[-1]) in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_every_step_runs_and_a_failed_one_decides(monkeypatch, capsys):
+    codes = {"first": 0, "second": 3, "third": 0}
+    monkeypatch.setattr(run, "run", lambda program, variables: codes[program[0]])
+    assert run.run_steps([(name, (name,), {}) for name in codes]) == 1
+    outcomes = re.findall(r"^  (ok|FAILED) +\d+\.\d s  (\w+)$", capsys.readouterr().out, re.MULTILINE)
+    assert outcomes == [("ok", "first"), ("FAILED", "second"), ("ok", "third")]
+
+
+def test_ci_adds_a_pass_under_other_numerical_settings(monkeypatch):
+    ran = []
+    monkeypatch.setattr(run, "run_steps", lambda steps: ran.append(list(steps)))
+    monkeypatch.delenv("CI", raising=False)
+    run.test()
+    monkeypatch.setenv("CI", "true")
+    run.test()
+    here, ci = ran
+    assert [step[:2] for step in ci[:-1]] == [step[:2] for step in here]
+    _, program, variables = ci[-1]
+    assert "--nbval" in program
+    assert variables["OPENBLAS_CORETYPE"] == "Prescott"
+
+
+# -- the environment -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of what the environment is made from, in a folder that has none."""
+    for name in ("requirements.lock", "pyproject.toml", "Makefile"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copytree(ROOT / "tools", tmp_path / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def check_in(folder: Path, **variables: str):
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
+    return subprocess.run(
+        [sys.executable, "tools/run.py", "check"],
+        cwd=folder,
+        env={**inherited, "PIP_CONFIG_FILE": os.devnull, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_no_network_is_one_sentence(copy):
+    result = check_in(copy, PIP_INDEX_URL="http://me:secret@127.0.0.1:9/simple", PIP_RETRIES="0")
+    assert result.returncode == 1
+    (sentence,) = result.stderr.splitlines()
+    assert "check the network" in sentence
+    assert "PIP_INDEX_URL" in sentence
+    assert "secret" not in sentence
+    assert not (copy / ".venv" / "stamp").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(copy):
+    (copy / "_build").write_text("a file where the log's folder should be")
+    result = check_in(copy)
+    assert result.returncode == 1
+    (sentence,) = result.stderr.splitlines()
+    assert str(copy / "_build") in sentence
+
+
+def exchange_pip(copy: Path, version: str = "1.0") -> Path:
+    """Put another pip into the copy, of the version and hash in its lock, which fails as pip does."""
+    wheel = copy / "tools" / "vendor" / f"pip-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("pip/__init__.py", "")
+        archive.writestr("pip/__main__.py", "print('ERROR: No space left'); raise SystemExit(2)")
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    (copy / "requirements.lock").write_text(f"pip=={version} \\\n    --hash=sha256:{digest}\n")
+    return wheel
+
+
+def test_a_failing_installation_is_one_sentence_and_leaves_no_stamp(copy):
+    exchange_pip(copy)
+    result = check_in(copy)
+    assert result.returncode == 1
+    (sentence,) = result.stderr.splitlines()
+    assert "pip says 'No space left'" in sentence
+    assert str(copy / "_build" / "install.log") in sentence
+    assert not (copy / ".venv" / "stamp").exists()
+
+
+def test_a_pip_that_the_lock_does_not_allow_is_not_run(copy):
+    exchange_pip(copy).write_bytes(b"something else")
+    result = check_in(copy)
+    assert result.returncode == 1
+    (sentence,) = result.stderr.splitlines()
+    assert "which requirements.lock does not allow" in sentence
+    assert not (copy / ".venv").exists()
+
+
+def test_a_lock_with_another_pip_than_the_one_that_is_there(copy):
+    exchange_pip(copy).unlink()
+    result = check_in(copy)
+    assert result.returncode == 1
+    (sentence,) = result.stderr.splitlines()
+    assert "must hold pip-1.0-py3-none-any.whl" in sentence
+    assert "it holds pip-" in sentence
+
+
+@pytest.fixture
+def place(copy, monkeypatch):
+    """The environment's paths, moved into the copy; what would be installed is only counted."""
+    monkeypatch.setattr(environment, "ROOT", copy)
+    monkeypatch.setattr(environment, "LOCK", copy / "requirements.lock")
+    monkeypatch.setattr(environment, "STAMP", copy / ".venv" / "stamp")
+    monkeypatch.setattr(environment, "LOG", copy / "_build" / "install.log")
+    monkeypatch.setattr(environment, "PYTHON", str(copy / ".venv" / "python"))
+    installations = []
+
+    def install():
+        installations.append(1)
+        (copy / ".venv").mkdir(exist_ok=True)
+        (copy / ".venv" / "python").touch()
+
+    monkeypatch.setattr(environment, "install", install)
+    return copy, installations
+
+
+def test_nothing_is_installed_twice(place):
+    _, installations = place
+    environment.ensure()
+    environment.ensure()
+    assert len(installations) == 1
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda folder: edit(folder / "requirements.lock", "numpy==", "numpy==1"),
+        lambda folder: edit(folder / "pyproject.toml", '"numpy>=', '"numpy>=1'),
+        lambda folder: (folder / ".venv" / "stamp").unlink(),
+        lambda folder: (folder / ".venv" / "stamp").write_text("half a st"),
+        lambda folder: (folder / ".venv" / "python").unlink(),
+    ],
+    ids=["lock", "dependencies", "no stamp", "broken stamp", "no python"],
+)
+def test_what_matters_is_installed_again(place, change):
+    folder, installations = place
+    environment.ensure()
+    change(folder)
+    environment.ensure()
+    environment.ensure()
+    assert len(installations) == 2
+
+
+def test_a_lint_rule_installs_nothing(place):
+    folder, installations = place
+    environment.ensure()
+    edit(folder / "pyproject.toml", "line-length = 110", "line-length = 100")
+    environment.ensure()
+    assert len(installations) == 1
+
+
+def test_a_copy_of_the_tree_does_not_take_the_original_environment_for_its_own(place, monkeypatch):
+    folder, _ = place
+    environment.ensure()
+    before = environment.fingerprint()
+    shutil.copytree(folder, folder / "copy")
+    monkeypatch.setattr(environment, "ROOT", folder / "copy")
+    assert environment.fingerprint() != before
+
+
+def test_an_interrupted_installation_has_no_stamp(place, monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(environment, "install", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            environment.ensure()
+    _, installations = place
+    environment.ensure()
+    assert len(installations) == 1
+
+
+# -- what is pinned --------------------------------------------------------------------------
+
+
+def test_the_lock_pins_what_is_required_with_hashes_and_names_no_index():
+    lock = (ROOT / "requirements.lock").read_text()
+    requirements = (ROOT / "requirements.txt").read_text()
+    pins = re.findall(r"^[\w.-]+==\S+", requirements, re.MULTILINE)
+    assert len(pins) > 20
+    entries = re.split(r"^(?=\S)", lock, flags=re.MULTILINE)[1:]
+    locked = {entry.split()[0] for entry in entries}
+    assert set(pins) <= locked
+    assert all("--hash=sha256:" in entry for entry in entries)
+    assert "://" not in lock
+    version, hashes = environment.pinned_pip(lock)
+    assert f"pip=={version}" in pins
+    assert environment.vendored_pip(lock).exists()
+    assert all(len(digest) == 64 for digest in hashes)
+
+
+def test_citation_has_the_version_of_the_package():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(r"^version: (.*)$", citation, re.MULTILINE)[1] == mcutils.__version__

@@ -1,0 +1,1 @@
+"""What authors and CI run: the environment, the notebooks, the site, the ledger."""

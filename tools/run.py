@@ -1,0 +1,199 @@
+"""The book's commands: `python3 tools/run.py` prints them, `make` does the same.
+
+This file is the one that any Python may be handed, so it is written in the syntax that
+Python 2.7 and 3.14 share: a wrong version is refused in a sentence, not with a syntax error.
+"""
+
+import sys
+
+
+def refusal(version, executable):
+    """The sentence for a Python that the locked packages do not run on, or None."""
+    if (3, 11) <= tuple(version[:2]) <= (3, 13):
+        return None
+    return (
+        "The book needs Python 3.11, 3.12 or 3.13, and {0} is Python {1}.{2}: "
+        "name another one, as in `make book PYTHON=python3.12` or `python3.12 tools/run.py book`."
+    ).format(executable or "this", version[0], version[1])
+
+
+if refusal(sys.version_info, sys.executable):
+    sys.exit(refusal(sys.version_info, sys.executable))
+
+import os
+import shutil
+import subprocess
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+if __name__ == "__main__":  # Python put the script's folder first on the path; the repository belongs there
+    sys.path[0] = ROOT
+
+try:
+    from tools import environment
+except ImportError as error:
+    sys.exit("This Python lacks a part of its standard library ({0}): install all of it.".format(error))
+
+COMMANDS = (
+    ("book", "build the site: _build/html/index.html"),
+    ("test", "run every check and test, execute every chapter, build the site"),
+    ("check", "only the fast checks: lint, format, types, notebooks, ledger"),
+    ("notebooks", "execute the chapters and rewrite their outputs (all of them, or those named)"),
+    ("lab", "open the chapters in JupyterLab"),
+    ("serve", "build the site and serve it to this computer"),
+    ("bench", "race mcutils against its peers and rewrite benchmarks/results.json"),
+    ("clean", "remove what the commands wrote, but not .venv"),
+)
+
+# What a command runs in the environment, when it is one program; what follows its name is handed on.
+PROGRAMS = {
+    "book": ("tools.site", "build"),
+    "serve": ("tools.site", "serve"),
+    "notebooks": ("tools.notebooks", "write"),
+    "bench": ("benchmarks",),
+    "lab": (
+        "jupyterlab",
+        "--ServerApp.root_dir=" + ROOT,
+        "--ServerApp.preferred_dir=" + os.path.join(ROOT, "chapters"),
+    ),
+}
+
+CHECKS = (
+    ("lint", ("ruff", "check")),
+    ("format", ("ruff", "format", "--check")),
+    ("types", ("mypy",)),
+    ("notebooks", ("tools.notebooks", "check")),
+    ("ledger", ("tools.ledger", "check")),
+)
+
+# loadscope keeps the cells of a notebook on one worker: split, they would not share a kernel.
+PYTEST = ("pytest", "-n", "2", "--dist", "loadscope", "--nbval")
+
+TESTS = (
+    ("tests and chapters", PYTEST),
+    ("site", ("tools.site", "build")),
+)
+
+# Another machine, as far as one machine can be another: other BLAS kernels, one thread, plain
+# instructions. The printed numbers must not notice.
+OTHER_MACHINE = {"OPENBLAS_CORETYPE": "Prescott", "OMP_NUM_THREADS": "1", "NUMBA_CPU_NAME": "generic"}
+CI_TESTS = (("chapters, other numerics", PYTEST + ("--no-mutants", "chapters")),)
+
+
+def usage():
+    lines = ["  {0:<10} {1}".format(name, what) for name, what in COMMANDS]
+    return "\n".join(
+        ["make COMMAND, or python3 tools/run.py COMMAND:", ""]
+        + lines
+        + ["", "The first command that needs them installs the locked packages into .venv (1 GB)."]
+    )
+
+
+def surroundings(command):
+    """The environment variables of the programs: the same results whatever the user has set up."""
+    variables = dict(os.environ)
+    for name in ("PYTHONPATH", "PYTHONHOME", "JUPYTER_PATH", "MPLBACKEND"):
+        variables.pop(name, None)
+    scripts = os.path.dirname(environment.PYTHON)
+    variables.update(
+        PATH=scripts + os.pathsep + variables.get("PATH", os.defpath),
+        VIRTUAL_ENV=environment.FOLDER,
+        JUPYTER_PREFER_ENV_PATH="1",
+        PYTHONUTF8="1",
+    )
+    if command != "lab":  # a reader's own start-up files and styles are welcome there, and only there
+        build = os.path.join(ROOT, "_build")
+        variables.update(
+            IPYTHONDIR=os.path.join(build, "ipython"),
+            MPLCONFIGDIR=os.path.join(build, "matplotlib"),
+            SCIPY_ARRAY_API="1",  # read when scipy is imported: scikit-learn's checks want it
+        )
+    return variables
+
+
+def run(program, variables):
+    """Run a program to its end. Ctrl-C reaches it too: it stops in its own way, and nothing kills it."""
+    process = subprocess.Popen([environment.PYTHON, "-m"] + list(program), cwd=ROOT, env=variables)
+    interrupted = False
+    while True:
+        try:
+            code = process.wait()
+            break
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted and code:  # a server that was asked to stop has done so, and says 0
+        raise KeyboardInterrupt
+    return code
+
+
+def run_steps(steps):
+    """Run every (name, program, variables), whatever the earlier ones gave; then say how each went."""
+    report, failed = [], 0
+    for name, program, variables in steps:
+        print("\n=== " + name + ": python -m " + " ".join(program))
+        sys.stdout.flush()
+        start = time.time()
+        code = run(program, variables)
+        failed += code != 0
+        report.append(
+            "  {0:<7} {1:6.1f} s  {2}".format("FAILED" if code else "ok", time.time() - start, name)
+        )
+    print("\n" + "\n".join(report))
+    return 1 if failed else 0
+
+
+def check():
+    variables = surroundings("check")
+    return run_steps([(name, program, variables) for name, program in CHECKS])
+
+
+def test():
+    variables = surroundings("test")
+    steps = [(name, program, variables) for name, program in CHECKS + TESTS]
+    if os.environ.get("CI"):
+        steps += [(name, program, dict(variables, **OTHER_MACHINE)) for name, program in CI_TESTS]
+    return run_steps(steps)
+
+
+def clean():
+    """Remove the site, the caches and the build leftovers; .venv answers to requirements.lock alone."""
+    targets = ["_build", "dist", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"]
+    for folder, names, _ in os.walk(ROOT):
+        names[:] = [name for name in names if name not in (".git", ".venv")]
+        targets += [
+            os.path.join(folder, name) for name in names if name in ("__pycache__", ".ipynb_checkpoints")
+        ]
+    for target in targets:
+        path = os.path.join(ROOT, target)
+        if os.path.exists(path):
+            shutil.rmtree(path)
+    return 0
+
+
+def main(arguments):
+    if not arguments or arguments[0] in ("help", "-h", "--help"):
+        print(usage())
+        return 0
+    command, rest = arguments[0], arguments[1:]
+    names = [name for name, _ in COMMANDS]
+    if command not in names:
+        sys.exit("There is no command {0!r}; there are {1}.".format(command, ", ".join(names)))
+    if rest and command not in PROGRAMS:
+        sys.exit("{0} takes nothing after its name, and found {1!r}.".format(command, " ".join(rest)))
+    try:
+        if command == "clean":
+            return clean()
+        environment.ensure()
+        if command in PROGRAMS:
+            return run(PROGRAMS[command] + tuple(rest), surroundings(command))
+        return {"check": check, "test": test}[command]()
+    except environment.Refusal as reason:
+        sys.exit(str(reason))
+    except OSError as error:
+        sys.exit("A file could not be read or written: {0}.".format(error))
+    except KeyboardInterrupt:
+        sys.exit("Interrupted.")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
