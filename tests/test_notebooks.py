@@ -1,0 +1,369 @@
+"""Chapters: their committed form, how they are rewritten, and witnesses that must be able to fail."""
+
+import copy
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from mini_book import FIXTURE, ROOT, copy_to, python
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_output
+
+from tools import notebooks, stored
+
+TOY = FIXTURE / "chapters" / "toy.ipynb"
+
+# positions among all its cells
+MACROS, SETUP, INTRO, IMPORT, WITNESS, FIGURE = 0, 1, 2, 3, 4, 6
+
+
+@pytest.fixture
+def toy() -> NotebookNode:
+    """The right chapter in its committed form, as far as that needs no execution."""
+    nb = notebooks.read(TOY)
+    notebooks.normalise(nb)
+    shown = {"text/plain": "<Figure size 640x480 with 1 Axes>"}
+    nb.cells[FIGURE].outputs = [new_output("display_data", data=shown)]
+    return nb
+
+
+def findings(nb: NotebookNode, folder: Path) -> list[str]:
+    """What `check` says of a notebook called toy."""
+    path = folder / "toy.ipynb"
+    path.write_text(notebooks.text(nb), encoding="utf-8")
+    return notebooks.findings(path)
+
+
+# -- check -------------------------------------------------------------------------------
+
+
+def test_a_right_chapter_has_no_findings(toy: NotebookNode, tmp_path: Path):
+    assert findings(toy, tmp_path) == []
+
+
+def output(**parts: object) -> Callable[[NotebookNode], None]:
+    """Give the cell an output."""
+
+    def damage(cell: NotebookNode) -> None:
+        cell.outputs = [new_output(**parts)]
+
+    return damage
+
+
+def metadata(**parts: object) -> Callable[[NotebookNode], None]:
+    """Set metadata of the cell; None removes."""
+
+    def damage(cell: NotebookNode) -> None:
+        for key, value in parts.items():
+            if value is None:
+                del cell.metadata[key]
+            else:
+                cell.metadata[key] = value
+
+    return damage
+
+
+def figure(**parts: object) -> Callable[[NotebookNode], None]:
+    """Set what the cell says of its figure."""
+
+    def damage(cell: NotebookNode) -> None:
+        said = cell.metadata.mystnb
+        for key, value in parts.items():
+            (said.image if key == "alt" else said.figure)[key] = value
+
+    return damage
+
+
+def source(text: str) -> Callable[[NotebookNode], None]:
+    """Append to the source of the cell."""
+
+    def damage(cell: NotebookNode) -> None:
+        cell.source += text
+
+    return damage
+
+
+def count(number: int | None) -> Callable[[NotebookNode], None]:
+    """Set the execution count of the cell."""
+
+    def damage(cell: NotebookNode) -> None:
+        cell.execution_count = number
+
+    return damage
+
+
+DAMAGE = {
+    "never run": (IMPORT, count(None), "execution count is None, should be 2"),
+    "run out of order": (IMPORT, count(7), "execution count is 7, should be 2"),
+    "image": (
+        FIGURE,
+        output(output_type="display_data", data={"image/png": "iVBO", "text/plain": "<Figure size 6x4>"}),
+        "holds an image/png output",
+    ),
+    "svg": (
+        FIGURE,
+        output(
+            output_type="display_data", data={"image/svg+xml": "<svg/>", "text/plain": "<Figure size 6x4>"}
+        ),
+        "holds an image/svg+xml output",
+    ),
+    "stderr": (
+        IMPORT,
+        output(output_type="stream", name="stderr", text="UserWarning: old"),
+        "wrote to stderr ('UserWarning: old')",
+    ),
+    "error": (
+        IMPORT,
+        output(output_type="error", ename="ValueError", evalue="no", traceback=[]),
+        "its output is an error (ValueError)",
+    ),
+    "magic": (IMPORT, source("\n%pip install numpy"), "not plain Python"),
+    "shell": (IMPORT, source("\n!ls"), "not plain Python"),
+    "semicolon": (IMPORT, source(";"), "assign to _ instead"),
+    "nbval marker": (IMPORT, source("\n# NBVAL_IGNORE_OUTPUT"), "holds NBVAL_IGNORE_OUTPUT"),
+    "unknown tag": (IMPORT, metadata(tags=["nbval-skip"]), "unknown tag 'nbval-skip'; allowed are "),
+    "unknown metadata": (IMPORT, metadata(witnes=["thm-toy-sum"]), "unknown metadata 'witnes'"),
+    "metadata of a wrong type": (IMPORT, metadata(sources="K.7"), "must be a list of strings"),
+    "reason left out": (INTRO, metadata(**{"no-proof": {"thm-toy-sum": ""}}), "must map labels to reasons"),
+    "macros": (MACROS, source("x"), "does not hold the macros of web/macros.yml"),
+    "setup": (SETUP, source("\n"), "not the setup cell"),
+    "no alt": (FIGURE, figure(alt=""), "alternative text (metadata mystnb.image.alt) is ''"),
+    "short alt": (FIGURE, figure(alt="Two lines."), "say in at least 40 characters what is to be seen"),
+    "alt is the caption": (
+        FIGURE,
+        figure(alt="Two lines, one of them dashed, cross.", caption="Two lines, one of them dashed, cross."),
+        "alternative text",
+    ),
+    "no caption": (FIGURE, figure(caption=""), "has no caption"),
+    "no name": (FIGURE, figure(name=""), "must begin with fig-toy-"),
+    "name of another chapter": (FIGURE, figure(name="fig-ecoc-lines"), "must begin with fig-toy-"),
+    "figure shown by plot.show": (IMPORT, source("\nplot.show(fig)"), "the figure has no caption"),
+    "one mutant": (WITNESS, metadata(mutants=[["== 3", "== 4"]]), "at least two different ones"),
+    "one mutant twice": (WITNESS, metadata(mutants=[["== 3", "== 4"]] * 2), "at least two different ones"),
+    "mutant of nothing": (
+        WITNESS,
+        metadata(mutants=[["== 3", "== 4"], ["== 5", "== 4"]]),
+        "'== 5' occurs 0 times in the cell, must occur once",
+    ),
+    "mutant of several places": (
+        WITNESS,
+        metadata(mutants=[["== 3", "== 4"], ["total", "tot"]]),
+        "'total' occurs 3 times in the cell, must occur once",
+    ),
+    "mutant that changes nothing": (
+        WITNESS,
+        metadata(mutants=[["== 3", "== 4"], ["sum", "sum"]]),
+        "changes nothing",
+    ),
+    "mutant that is not Python": (
+        WITNESS,
+        metadata(mutants=[["== 3", "== 4"], ["== 3", "== )"]]),
+        "is not Python any more",
+    ),
+    "mutant that is no pair": (WITNESS, metadata(mutants=[["== 3"]]), "must be a pair [old, new] of strings"),
+    "witness of nothing": (WITNESS, metadata(witnesses=[]), "'witnesses' is empty"),
+    "witness without mutants": (WITNESS, metadata(mutants=None), "go together"),
+    "witness without its tag": (WITNESS, metadata(tags=[]), "go together"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damage_is_found_where_it_is(name: str, toy: NotebookNode, tmp_path: Path):
+    index, damage, message = DAMAGE[name]
+    damage(toy.cells[index])
+    found = findings(toy, tmp_path)
+    [finding] = [f for f in found if message in f]
+    assert "toy.ipynb" in finding
+    if index not in (MACROS, SETUP):
+        assert f"cell {index + 1} (" in finding
+
+
+def test_two_figures_of_one_name(toy: NotebookNode, tmp_path: Path):
+    second = copy.deepcopy(toy.cells[FIGURE])
+    second.id = "second"
+    toy.cells.append(second)
+    notebooks.normalise(toy)
+    assert any("taken by cell 7 (fig, ax" in f for f in findings(toy, tmp_path))
+
+
+def test_other_spacing_is_found(toy: NotebookNode, tmp_path: Path):
+    path = tmp_path / "toy.ipynb"
+    path.write_text(notebooks.text(toy).replace("\n ", "\n  "), encoding="utf-8")
+    assert any("run `make notebooks`" in f for f in notebooks.findings(path))
+
+
+def test_not_a_notebook(tmp_path: Path):
+    path = tmp_path / "toy.ipynb"
+    path.write_text("{", encoding="utf-8")
+    assert "not a notebook" in notebooks.findings(path)[0]
+
+
+# -- the committed form ------------------------------------------------------------------
+
+
+def test_normalising_drops_what_does_not_belong(toy: NotebookNode):
+    wanted = notebooks.text(toy)
+    cell = toy.cells[FIGURE]
+    cell.metadata["scrolled"] = True
+    cell.execution_count = 99
+    toy.metadata["toc"] = {}
+    toy.cells.append(new_code_cell("  \n", id="left-over"))
+    notebooks.normalise(toy)
+    assert notebooks.text(toy) == wanted
+
+
+def test_cells_without_ids_get_the_same_ones_each_time(toy: NotebookNode, tmp_path: Path):
+    path = tmp_path / "toy.ipynb"
+    raw = json.loads(notebooks.text(toy))
+    for cell in raw["cells"]:
+        del cell["id"]
+    raw["cells"][-1]["id"] = raw["cells"][-2]["id"] = "twice"
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    once, again = ([cell.id for cell in notebooks.read(path).cells] for _ in range(2))
+    assert once == again
+    assert len(set(once)) == len(once)
+
+
+# -- write -------------------------------------------------------------------------------
+
+
+def test_rewriting_twice_changes_no_byte(tmp_path: Path):
+    book = copy_to(tmp_path, "toy")
+    chapter = book / "chapters" / "toy.ipynb"
+    first = python(book, "tools.notebooks", "write")
+    assert first.returncode == 0, first.stderr
+    assert "chapters/toy.ipynb: rewritten" in first.stdout
+    written = chapter.read_bytes()
+    second = python(book, "tools.notebooks", "write", "toy")
+    assert "chapters/toy.ipynb: unchanged" in second.stdout
+    assert chapter.read_bytes() == written
+    check = python(book, "tools.notebooks", "check")
+    assert check.returncode == 0, check.stderr
+
+
+def test_a_chapter_that_raises_is_not_written(tmp_path: Path):
+    book = copy_to(tmp_path, "faulty", "toy")
+    toy, faulty = (book / "chapters" / f"{name}.ipynb" for name in ("toy", "faulty"))
+    noisy = notebooks.read(toy)
+    noisy.cells[1].source += '\nimport sys\n\nprint("careful", file=sys.stderr)'
+    toy.write_text(notebooks.text(noisy), encoding="utf-8")
+    before = toy.read_bytes(), faulty.read_bytes()
+    run = python(book, "tools.notebooks", "write")
+    assert run.returncode == 1
+    assert "numerator / 0" in run.stderr
+    assert "chapters/faulty.ipynb, cell 4 (numerator = 1): ZeroDivisionError: division by zero" in run.stderr
+    assert "chapters/toy.ipynb, cell 4 (import matplotlib.pyplot as plt): wrote to stderr" in run.stderr
+    assert "careful" in run.stderr
+    assert (toy.read_bytes(), faulty.read_bytes()) == before
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones(tmp_path: Path):
+    run = python(copy_to(tmp_path, "toy"), "tools.notebooks", "write", "tyo")
+    assert run.returncode == 2
+    assert "no chapter 'tyo'; there are: toy" in run.stderr
+
+
+# -- under pytest ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tested(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A small book with witnesses that are none, and with a number that has changed; pytest's report."""
+    book = copy_to(tmp_path_factory.mktemp("tested"), "toy", "vacuous")
+    assert python(book, "tools.notebooks", "write").returncode == 0
+    shutil.rmtree(book / "_build" / "outputs")
+    changed = notebooks.read(book / "chapters" / "toy.ipynb")
+    changed.cells[IMPORT].outputs[0].text = "4243\n"
+    (book / "chapters" / "changed.ipynb").write_text(notebooks.text(changed), encoding="utf-8")
+    # without --dist loadscope: the conftest sees to it that a chapter stays on one worker
+    run = python(book, "pytest", "--nbval", "-n", "2", "-rA", "--color=no", "chapters")
+    assert run.returncode == 1, run.stderr
+    return book, run.stdout
+
+
+def outcomes(report: str, chapter: str) -> dict[str, str]:
+    """Item to outcome, from the summary that -rA prints; what was skipped stands there by its reason."""
+    lines = re.findall(rf"^(PASSED|FAILED) chapters/{chapter}\.ipynb::(.*?)(?: - .*)?$", report, re.MULTILINE)
+    return {item: outcome for outcome, item in lines}
+
+
+def test_a_right_chapter_passes_in_parallel(tested: tuple[Path, str]):
+    # the second witness reads what the mutants of the first one overwrite
+    items = ["Form", *(f"Cell {n}" for n in range(6)), "Mutants of cell 5", "Mutants of cell 6"]
+    assert outcomes(tested[1], "toy") == dict.fromkeys(items, "PASSED")
+
+
+def test_a_witness_that_cannot_fail_fails(tested: tuple[Path, str]):
+    _, report = tested
+    assert outcomes(report, "vacuous")["Mutants of cell 4"] == "FAILED"
+    where = "chapters/vacuous.ipynb, cell 4 (total = sum([1, 2])), witness of thm-vacuous-itself: "
+    survived = "with 'total = sum([1, 2])' replaced by 'total = sum([2, 1])' it still passes, must raise"
+    assert where + survived in report
+
+
+def test_a_mutant_that_merely_breaks_the_code_fails(tested: tuple[Path, str]):
+    raised = "with '== sum([1, 2])' replaced by '== summ([1, 2])' it raised NameError: name 'summ' is not"
+    assert raised in tested[1]
+
+
+def test_a_witness_that_cannot_be_run_again_fails(tested: tuple[Path, str]):
+    _, report = tested
+    assert outcomes(report, "vacuous")["Mutants of cell 6"] == "FAILED"
+    where = "chapters/vacuous.ipynb, cell 6 (assert sum(numbers) == 3), witness of thm-vacuous-once: "
+    assert where + "run again by itself after the last cell, it raised AssertionError" in report
+
+
+def test_a_changed_number_fails_and_spares_the_mutants(tested: tuple[Path, str]):
+    _, report = tested
+    assert outcomes(report, "changed")["Cell 1"] == "FAILED"
+    assert not any(item.startswith("Mutants") for item in outcomes(report, "changed"))
+    assert "not every cell of this chapter ran and passed" in report
+
+
+def test_outputs_are_kept_where_every_cell_passed(tested: tuple[Path, str]):
+    book, _ = tested
+    kept = book / "_build" / "outputs" / "chapters"
+    assert sorted(path.name for path in kept.iterdir()) == ["toy.json", "vacuous.json"]
+    entry = json.loads((kept / "toy.json").read_text(encoding="utf-8"))
+    nb = notebooks.read(book / "chapters" / "toy.ipynb")
+    stored.put(nb, entry["outputs"])
+    assert nb.cells[IMPORT].outputs[0].text == "4242\n"
+    assert "image/png" in nb.cells[FIGURE].outputs[0].data
+    assert entry["seconds"] > 0
+
+
+def test_mutants_can_be_left_out(tested: tuple[Path, str]):
+    book, _ = tested
+    run = python(book, "pytest", "--nbval", "--no-mutants", "-rA", "--color=no", "chapters/vacuous.ipynb")
+    assert run.returncode == 0, run.stdout
+    assert set(outcomes(run.stdout, "vacuous")) == {"Form", *(f"Cell {n}" for n in range(4))}
+
+
+# -- the setup cell ----------------------------------------------------------------------
+
+
+def mcutils_found_from(folder: Path, rival: Path) -> Path:
+    """Which mcutils the first cells import, in `folder`, with another one earlier on the path."""
+    (rival / "mcutils").mkdir()
+    (rival / "mcutils" / "__init__.py").touch()
+    code = f"{notebooks.SETUP}\nimport mcutils\nprint(mcutils.__file__)"
+    environment = os.environ | {"PYTHONPATH": str(rival)}
+    command = [sys.executable, "-P", "-c", code]
+    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    return Path(run.stdout.strip()).parents[1]
+
+
+def test_chapters_find_the_mcutils_of_the_repository(tmp_path: Path):
+    assert mcutils_found_from(ROOT / "chapters", tmp_path) == ROOT
+
+
+def test_a_downloaded_chapter_finds_the_installed_mcutils(tmp_path: Path):
+    downloads = tmp_path / "downloads"
+    downloads.mkdir()
+    assert mcutils_found_from(downloads, tmp_path) == tmp_path

@@ -1,0 +1,108 @@
+"""Sphinx extension: pages show outputs of the present code.
+
+Before Sphinx reads the chapters, those without stored outputs of the present helpers, data
+and pins (tools.stored) are executed, two at a time; the outputs then take the place of the
+committed ones, which have no figures. myst-nb itself executes nothing: its cache does not
+see a change in mcutils.
+
+Also here, because they come from the same place: the directives `execution-times` and
+`versions` of the status page.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+import nbformat
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+from tools import notebooks, stored
+
+logger = logging.getLogger(__name__)
+
+SHOWN_VERSIONS = ["numpy", "scipy", "matplotlib", "scikit-learn", "cvxopt", "numba", "jupyter-book", "sphinx"]
+
+
+def chapters(env: BuildEnvironment, docnames: list[str]) -> list[Path]:
+    """The notebooks among the pages."""
+    paths = (Path(env.doc2path(name)) for name in sorted(docnames))
+    return [path for path in paths if path.suffix == ".ipynb"]
+
+
+def execute_what_is_stale(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    key = stored.key()
+    paths = chapters(env, docnames)
+    stale = [path for path in paths if not stored.load(path, notebooks.read(path), key)]
+    for path in stale:
+        logger.info("to be executed: %s", notebooks.shown(path))
+    for path, result in notebooks.two_at_a_time(
+        lambda p: notebooks.execute_and_save(p, notebooks.read(p)), stale
+    ):
+        if isinstance(result, notebooks.CellError):
+            # the cell's first line in myst-nb's way of counting (see tools/site.py)
+            location = f"{path}:{10_000 * (result.index + 1) + 2}"
+            logger.warning("a cell failed, the page would be out of date\n%s", result, location=location)
+
+
+def use_stored_outputs(app: Sphinx, docname: str, source: list[str]) -> None:
+    path = Path(app.env.doc2path(docname))
+    if path.suffix != ".ipynb":
+        return
+    nb = nbformat.reads(source[0], as_version=4)
+    if entry := stored.load(path, nb, stored.key()):  # else it failed, and Sphinx has been told
+        stored.put(nb, entry["outputs"])
+        source[0] = nbformat.writes(nb)
+
+
+class Table(SphinxDirective):
+    """A table written in MyST by `rows`."""
+
+    heads: tuple[str, ...]
+
+    def rows(self) -> list[tuple[str, ...]]:
+        raise NotImplementedError
+
+    def run(self) -> list[nodes.Node]:
+        lines = [self.heads, ("---",) * len(self.heads), *self.rows()]
+        container = nodes.container()
+        table = StringList([f"| {' | '.join(line)} |" for line in lines], source=__name__)
+        self.state.nested_parse(table, self.content_offset, container)
+        return container.children
+
+
+class ExecutionTimes(Table):
+    heads = ("chapter", "seconds")
+
+    def rows(self) -> list[tuple[str, ...]]:
+        key = stored.key()
+        rows = []
+        total = 0.0
+        for path in chapters(self.env, list(self.env.found_docs)):
+            if entry := stored.load(path, notebooks.read(path), key):
+                total += entry["seconds"]
+                page = self.env.path2doc(str(path))
+                rows.append((f"{{doc}}`/{page}`", f"{entry['seconds']:.1f}"))
+        return [*rows, ("all", f"{total:.1f}")]
+
+
+class Versions(Table):
+    heads = ("program", "version")
+
+    def rows(self) -> list[tuple[str, ...]]:
+        return [("Python", python_version()), *((name, version(name)) for name in SHOWN_VERSIONS)]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("env-before-read-docs", execute_what_is_stale)
+    app.connect("source-read", use_stored_outputs)
+    app.add_directive("execution-times", ExecutionTimes)
+    app.add_directive("versions", Versions)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
