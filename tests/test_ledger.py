@@ -1,0 +1,542 @@
+"""The ledger finds every way in which a book can break its own rules, and names the place.
+
+The books here are small ones, written into a temporary folder; each breaks one rule. At the end: the
+inventory of the sources, and the real book.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+import yaml
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from tools import ledger
+
+ROOT = Path(__file__).parent.parent
+
+PROOF = ":::{prf:proof}\nBecause.\n:::\n"
+
+
+def statement(kind: str, label: str, body: str = "Two is two.", more: str = "") -> str:
+    return f":::{{prf:{kind}}} Title\n:label: {label}\n{more}\n{body}\n:::\n\n"
+
+
+def text(source: str, **metadata: Any) -> nbformat.NotebookNode:
+    return new_markdown_cell(source, metadata=metadata)
+
+
+def witness(*labels: str) -> nbformat.NotebookNode:
+    mutants = [["2", "3"], ["==", "!="]]
+    return new_code_cell(
+        "assert 1 + 1 == 2",
+        metadata={"tags": ["witness"], "witnesses": list(labels), "mutants": mutants},
+    )
+
+
+def good_cells() -> list[nbformat.NotebookNode]:
+    return [
+        text("(sec-codes)=\n# Codes"),
+        text("What a code is.", sources=["K.1"]),
+        text(statement("definition", "def-codes-row")),
+        text(statement("theorem", "thm-codes-bound") + PROOF, sources=["K.2"], errata=["E-K.1"]),
+        witness("thm-codes-bound"),
+        text(statement("theorem", "thm-codes-old", "See {cite}`key1960`, Theorem 1.", ":class: cited\n")),
+    ]
+
+
+SOURCES: dict[str, Any] = {
+    "chapters": {"codes": "Codes", "trees": "Trees"},
+    "lectures": {
+        "K": {
+            "author": "A",
+            "institution": "I",
+            "date": "2014",
+            "title": "T",
+            "follows": "F",
+            "cite": "key1960",
+            "items": {
+                "K.1": {"owner": "codes", "where": "page 1", "summary": "Codes."},
+                "K.2": {"owner": "codes", "where": "page 2", "summary": "A bound."},
+                "K.3": {"owner": "trees"},
+                "K.4": {"owner": "trees"},
+                "K.5": {"owner": "bibliography", "where": "page 3", "summary": "A reference."},
+                "K.6": {"owner": "empty", "where": "page 4", "summary": "A blank page."},
+            },
+        }
+    },
+}
+ERRATA: dict[str, Any] = {
+    "errors": [
+        {
+            "id": "E-K.1",
+            "class": "A",
+            "items": ["K.2"],
+            "where": "page 2",
+            "says": "$1+1=3$",
+            "right": "$1+1=2$",
+            "why": "Count.",
+            "witnesses": ["thm-codes-bound"],
+        },
+        {"id": "E-K.2", "class": "C", "slips": [{"where": "page 1", "says": "teh", "right": "the"}]},
+    ],
+    "right": [
+        {
+            "id": "R-1",
+            "items": ["K.1"],
+            "where": "page 1",
+            "says": "$0.5$",
+            "why": "A half.",
+            "witnesses": ["thm-codes-bound"],
+        }
+    ],
+}
+
+
+def write_book(
+    root: Path,
+    cells: list[nbformat.NotebookNode] | None = None,
+    sources: dict[str, Any] = SOURCES,
+    errata: dict[str, Any] = ERRATA,
+    bibliography: str = "---\nsources: [K.5]\n---\n\n# Bibliography\n\n```{bibliography}\n```\n",
+) -> ledger.Book:
+    (root / "chapters").mkdir()
+    (root / "appendix").mkdir()
+    notebook = new_notebook(cells=good_cells() if cells is None else cells)
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, root / "chapters" / "codes.ipynb")
+    (root / "appendix" / "bibliography.md").write_text(bibliography)
+    (root / "index.md").write_text("# Book\n")
+    toc = {
+        "format": "jb-book",
+        "root": "index",
+        "parts": [{"chapters": [{"file": "chapters/codes"}, {"file": "appendix/bibliography"}]}],
+    }
+    for name, content in (("_toc.yml", toc), ("sources.yml", sources), ("errata.yml", errata)):
+        (root / name).write_text(yaml.safe_dump(content, sort_keys=False))
+    return ledger.read(root)
+
+
+def problems(*args: Any, **kwargs: Any) -> list[str]:
+    return [str(p) for p in ledger.check(write_book(*args, **kwargs))]
+
+
+def changed(data: dict[str, Any], change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    copy: dict[str, Any] = yaml.safe_load(yaml.safe_dump(data, sort_keys=False))
+    change(copy)
+    return copy
+
+
+def items(data: dict[str, Any]) -> dict[str, Any]:
+    inventory: dict[str, Any] = data["lectures"]["K"]["items"]
+    return inventory
+
+
+def test_a_clean_book_has_no_problem(tmp_path: Path) -> None:
+    assert problems(tmp_path) == []
+
+
+def without(index: int) -> list[nbformat.NotebookNode]:
+    cells = good_cells()
+    del cells[index]
+    return cells
+
+
+def with_cell(cell: nbformat.NotebookNode, index: int | None = None) -> list[nbformat.NotebookNode]:
+    cells = good_cells()
+    cells.insert(len(cells) if index is None else index, cell)
+    return cells
+
+
+def with_theorem(source: str) -> list[nbformat.NotebookNode]:
+    cells = good_cells()
+    cells[3].source = source
+    return cells
+
+
+# what is wrong -> the cells, and the one problem that is found: the cell's position and a piece of the text
+BROKEN = {
+    "no proof": (with_theorem(statement("theorem", "thm-codes-bound")), 4, "thm-codes-bound has no proof"),
+    "cited with proof": (
+        with_cell(text(PROOF)),
+        6,
+        "thm-codes-old is cited, so it can have no proof",
+    ),
+    "cited without citation": (
+        with_cell(text(statement("theorem", "thm-codes-odd", "`{cite}`", ":class: cited\n"))),
+        7,
+        "thm-codes-odd is cited, but its text holds no {cite}",
+    ),
+    "unknown source": (with_cell(text("x", sources=["K.99"])), 7, "source K.99 does not exist"),
+    "unknown erratum": (with_cell(text("x", errata=["E-K.99"])), 7, "erratum E-K.99 does not exist"),
+    "witness of nothing": (
+        with_cell(witness("thm-codes-none")),
+        7,
+        "witness of thm-codes-none, which is no statement",
+    ),
+    "label used twice": (
+        with_cell(text(statement("definition", "def-codes-row"))),
+        7,
+        "label def-codes-row is used twice; first in chapters/codes.ipynb, cell 3",
+    ),
+    "no label": (
+        with_cell(text(":::{prf:remark} Title\nWords.\n:::")),
+        7,
+        "remark 'Title' has no label; give it rem-codes-",
+    ),
+    "prefix of another kind": (
+        with_cell(text(statement("remark", "thm-codes-note"))),
+        7,
+        "label thm-codes-note of a remark in codes; rem-codes-… is wanted",
+    ),
+    "name of another chapter": (
+        with_cell(text(statement("remark", "rem-trees-note"))),
+        7,
+        "label rem-trees-note of a remark in codes; rem-codes-… is wanted",
+    ),
+    "kind that the book has not": (
+        with_cell(text(statement("axiom", "axm-codes-note"))),
+        7,
+        "directive prf:axiom is not used in this book; allowed: definition, lemma",
+    ),
+    "proof of nothing": (with_cell(text(PROOF), 0), 1, "a proof with no statement before it"),
+    "excuse for nothing": (
+        with_cell(text("x", **{"no-proof": {"thm-codes-none": "long"}})),
+        7,
+        "'no-proof' names thm-codes-none, which is no statement",
+    ),
+    "excuse that is not needed": (
+        with_cell(text("x", **{"no-witness": {"thm-codes-bound": "long"}})),
+        7,
+        "'no-witness' of thm-codes-bound, which has a witness",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_broken_in_a_notebook_is_found_and_named(tmp_path: Path, name: str) -> None:
+    cells, position, expected = BROKEN[name]
+    found = problems(tmp_path, cells)
+    assert len(found) == 1, found
+    assert re.match(rf"chapters/codes\.ipynb, cell {position} \(", found[0])
+    assert expected in found[0]
+
+
+def test_a_theorem_without_witness_is_found_and_so_is_the_erratum_that_leans_on_it(tmp_path: Path) -> None:
+    found = "\n".join(problems(tmp_path, without(4)))
+    assert re.search(r"codes\.ipynb, cell 4 .*: thm-codes-bound has no witness", found)
+    assert "errata.yml: E-K.1 points to thm-codes-bound, which has no witness" in found
+
+
+def test_a_public_reason_stands_for_a_proof_or_a_witness(tmp_path: Path) -> None:
+    lemma = statement("lemma", "lem-codes-hard")
+    reasons = {"no-proof": {"lem-codes-hard": "open"}, "no-witness": {"lem-codes-hard": "infinite"}}
+    book = write_book(tmp_path, with_cell(text(lemma, **reasons)))
+    assert ledger.check(book) == []
+    waiver = book.waiver("witness", "lem-codes-hard")
+    assert waiver is not None
+    assert waiver.reason == "infinite"
+
+
+def test_an_item_of_a_published_chapter_has_to_be_treated(tmp_path: Path) -> None:
+    assert problems(tmp_path, without(1)) == [
+        "sources.yml: K.1 belongs to codes, which is published, but is treated nowhere"
+    ]
+
+
+def test_an_item_of_the_back_matter_has_to_be_treated(tmp_path: Path) -> None:
+    assert problems(tmp_path, bibliography="# Bibliography\n") == [
+        "sources.yml: K.5 belongs to bibliography, which is published, but is treated nowhere"
+    ]
+
+
+@pytest.mark.parametrize("item", ["K.2", "K.5", "K.6"])
+@pytest.mark.parametrize("key", ["where", "summary"])
+def test_an_item_of_a_published_owner_needs_its_place_and_summary(
+    tmp_path: Path, item: str, key: str
+) -> None:
+    sources = changed(SOURCES, lambda data: items(data)[item].pop(key))
+    (found,) = problems(tmp_path, sources=sources)
+    assert found.startswith(f"sources.yml: {item} has no {key}")
+
+
+def test_an_owner_is_a_chapter_or_a_page(tmp_path: Path) -> None:
+    sources = changed(SOURCES, lambda data: items(data)["K.3"].update(owner="forests"))
+    (found,) = problems(tmp_path, sources=sources)
+    assert found.startswith("sources.yml: K.3 is owned by 'forests'; allowed: bibliography, codes")
+
+
+def error(data: dict[str, Any]) -> dict[str, Any]:
+    entry: dict[str, Any] = data["errors"][0]
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda d: error(d).update(witnesses=["thm-codes-none"]), "points to thm-codes-none, which is no"),
+        (lambda d: error(d).update(witnesses=["def-codes-row"]), "points to def-codes-row, which has no wit"),
+        (lambda d: error(d).pop("witnesses"), "is of class A and names no witness"),
+        (lambda d: error(d).update(items=["K.99"]), "names source K.99, which does not exist"),
+    ],
+)
+def test_an_erratum_points_to_what_exists(
+    tmp_path: Path, change: Callable[[dict[str, Any]], object], expected: str
+) -> None:
+    (found,) = problems(tmp_path, errata=changed(ERRATA, change))
+    assert found.startswith("errata.yml: E-K.1 ")
+    assert expected in found
+
+
+def test_a_listed_document_that_is_missing_is_found(tmp_path: Path) -> None:
+    write_book(tmp_path)
+    (tmp_path / "index.md").unlink()
+    assert [str(p) for p in ledger.check(ledger.read(tmp_path))] == [
+        "_toc.yml: lists index, which does not exist"
+    ]
+
+
+def test_a_notebook_that_is_not_in_the_toc_is_not_read(tmp_path: Path) -> None:
+    write_book(tmp_path)
+    draft = new_notebook(cells=[text(statement("theorem", "nonsense"))])
+    nbformat.write(draft, tmp_path / "chapters" / "trees.ipynb")
+    assert ledger.check(ledger.read(tmp_path)) == []
+
+
+def test_the_command_prints_the_problems_and_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    book = write_book(tmp_path, without(1))
+    monkeypatch.setattr(ledger, "read", lambda root: book)
+    assert ledger.main(["check"]) == 1
+    assert capsys.readouterr().out.startswith("sources.yml: K.1 belongs to codes")
+
+
+# --- what is a statement and what only looks like one ---------------------------------------------------
+
+
+def labels(source: str) -> list[str]:
+    """The labels of the prf directives that the reader sees in a piece of MyST."""
+    return [value[2]["label"] for kind, value in ledger.outline(source) if kind == "directive" and value[2]]
+
+
+def test_both_kinds_of_fence_are_read() -> None:
+    colons = statement("theorem", "thm-codes-one")
+    backticks = colons.replace(":::", "```").replace("one", "two")
+    yaml_options = "```{prf:lemma}\n---\nlabel: lem-codes-three\nclass: cited\n---\nText.\n```\n"
+    assert labels(colons + backticks + yaml_options) == ["thm-codes-one", "thm-codes-two", "lem-codes-three"]
+
+
+def test_a_statement_inside_longer_fences_is_found() -> None:
+    inner = statement("theorem", "thm-codes-inner")
+    assert labels(f"::::{{dropdown}} Open\n\n{inner}::::\n") == ["thm-codes-inner"]
+    mixed = f"::::::{{admonition}} A\n\n`````{{dropdown}} B\n\n{inner}\n`````\n::::::\n"
+    assert labels(mixed) == ["thm-codes-inner"]
+
+
+def test_a_fence_as_long_as_the_outer_one_closes_it_as_it_does_on_the_page() -> None:
+    source = ":::{prf:theorem} A\n:label: a\n\n:::{prf:lemma} B\n:label: b\n\nText.\n:::\n\n" + PROOF
+    seen = [value[0] for kind, value in ledger.outline(source) if kind == "directive"]
+    assert seen == ["prf:theorem", "prf:lemma", "prf:proof"]
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        "````\n{}````\n",
+        "````markdown\n{}````\n",
+        "````{{code-block}} markdown\n{}````\n",
+        "~~~~\n{}~~~~\n",
+        "<!--\n{}-->\n",
+    ],
+    ids=["fence", "language", "code-block", "tildes", "comment"],
+)
+def test_a_directive_that_is_only_shown_is_text(wrap: str) -> None:
+    shown = statement("theorem", "thm-codes-shown").replace("\n\n", "\n")
+    assert labels(wrap.format(shown)) == []
+
+
+def test_an_indented_directive_is_code() -> None:
+    assert labels("Text.\n\n    :::{prf:theorem}\n    :label: thm-codes-shown\n    :::\n") == []
+
+
+def test_citations_leave_out_what_is_code() -> None:
+    source = "By {cite:t}`one1960, two1961` and `{cite}` and\n\n````\n{cite}`three`\n````\n"
+    assert ledger.citations(source) == ("one1960", "two1961")
+
+
+def test_a_proof_belongs_to_the_nearest_statement_before_it(tmp_path: Path) -> None:
+    cells = [text(statement("lemma", "lem-codes-a") + statement("lemma", "lem-codes-b")), text(PROOF)]
+    book = write_book(tmp_path, cells)
+    assert [p.of.label for p in book.proofs if p.of] == ["lem-codes-b"]
+
+
+def test_a_treatment_points_to_its_statement_or_to_the_section_above(tmp_path: Path) -> None:
+    book = write_book(tmp_path, with_cell(text("x", sources=["K.2"])))
+    targets = [(t.items, t.target, t.target_is_statement) for t in book.treatments]
+    assert targets == [
+        (("K.1",), "sec-codes", False),
+        (("K.2",), "thm-codes-bound", True),
+        (("K.2",), "sec-codes", False),
+        (("K.5",), "", False),
+    ]
+
+
+# --- the pages ------------------------------------------------------------------------------------------
+
+
+CONF = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+extensions = ["myst_nb", "sphinx_external_toc", "sphinx_proof", "sphinxcontrib.bibtex"]
+extensions.append("web.ext.ledger_pages")
+external_toc_path = "_toc.yml"
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+bibtex_bibfiles = ["references.bib"]
+nb_execution_mode = "off"
+html_theme = "basic"
+numfig = True
+"""
+PAGE = """# Made from the ledger
+
+```{theorem-ledger}
+```
+
+```{source-map}
+```
+
+```{lecture-plan}
+```
+
+```{errata-list} errors
+```
+
+```{errata-list} slips
+```
+
+```{errata-list} right
+```
+
+```{benchmark-table}
+```
+"""
+RESULTS = {
+    "races": [
+        {
+            "id": "decode",
+            "title": "Decode",
+            "ours": "mcutils",
+            "peer": "scikit-learn",
+            "condition": "a million rows",
+            "ratio": {"median": 0.612, "low": 0.5, "high": 0.7},
+            "repeats": 7,
+            "claim": "at most 0.7",
+            "seconds": {"ours": 1.2, "peer": 2.0},
+        }
+    ],
+    "machine": {"cores": 2},
+    "versions": {"numpy": "2.4.6"},
+    "date": "2026-11-18",
+}
+
+
+def build(root: Path) -> subprocess.CompletedProcess[str]:
+    toc = yaml.safe_load((root / "_toc.yml").read_text())
+    toc["parts"][0]["chapters"].append({"file": "made"})
+    (root / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False))
+    (root / "made.md").write_text(PAGE)
+    (root / "benchmarks").mkdir()
+    (root / "benchmarks" / "results.json").write_text(json.dumps(RESULTS))
+    (root / "conf.py").write_text(CONF)
+    entry = "@book{key1960, author={Key, Ann}, title={Keys}, publisher={Lock}, year={1960}}"
+    (root / "references.bib").write_text(entry)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-n", "-b", "html", str(root), str(root / "out")]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def words(html: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+
+
+def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
+    lemma = statement("lemma", "lem-codes-hard")
+    write_book(tmp_path, with_cell(text(lemma + PROOF, **{"no-witness": {"lem-codes-hard": "infinite"}})))
+    done = build(tmp_path)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "out" / "made.html").read_text()
+    chapter = (tmp_path / "out" / "chapters" / "codes.html").read_text()
+    for anchor in ("thm-codes-bound", "proof-thm-codes-bound", "witness-thm-codes-bound", "sec-codes"):
+        assert f'href="chapters/codes.html#{anchor}"' in page
+        assert f'id="{anchor}"' in chapter
+    for anchor in ("erratum-e-k-1", "erratum-e-k-2", "right-r-1", "source-k-2"):
+        assert f'id="{anchor}"' in page
+    shown = words(page)
+    assert "witness (2 mutants)" in shown
+    assert "cited: [ Key60 ]" in shown
+    assert "has no witness: infinite" in shown
+    assert "K.3 – K.4 in preparation (chapter “Trees”)" in shown
+    assert "A blank page. (page 4) nothing to treat" in shown
+    assert "teh the" in shown
+    assert "1.2 s (ours) against 2 s (scikit-learn) 0.61 (0.50 to 0.70, 7 repeats)" in shown
+
+
+def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path) -> None:
+    write_book(tmp_path, errata=changed(ERRATA, lambda d: error(d).update(witnesses=["thm-codes-none"])))
+    done = build(tmp_path)
+    assert done.returncode != 0
+    assert "made.md" in done.stderr
+    assert "thm-codes-none" in done.stderr
+
+
+# --- the inventory and the real book --------------------------------------------------------------------
+
+
+def test_the_inventory_is_complete() -> None:
+    lectures = yaml.safe_load((ROOT / "sources.yml").read_text(encoding="utf-8"))["lectures"]
+    assert {name: len(lecture["items"]) for name, lecture in lectures.items()} == {
+        "L7": 167,
+        "M5": 35,
+        "K": 52,
+        "D10": 43,
+        "U14": 99,
+    }
+    for name, lecture in lectures.items():
+        assert all(item.startswith(f"{name}.") for item in lecture["items"])
+    running = {"L7": 167, "M5": 35, "K": 52, "U14": 99}
+    for name, last in running.items():
+        assert list(lectures[name]["items"]) == [f"{name}.{i}" for i in range(1, last + 1)]
+    steps = {9: "abc", 13: "abc"}
+    notes = {f"D10.{i}{step}" for i in range(1, 32) for step in steps.get(i, [""])}
+    others = {"D10.A", "D10.F2.1", "D10.F2.2", *(f"D10.R{i}" for i in range(1, 6))}
+    assert set(lectures["D10"]["items"]) == notes | others
+
+
+def test_no_id_stands_twice() -> None:
+    """A YAML reader keeps the last of two equal keys without a word."""
+    for name, pattern in (("sources.yml", r"^ {6}(\S+):"), ("errata.yml", r"^ {2}- id: (\S+)")):
+        ids = re.findall(pattern, (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+        assert len(ids) == len(set(ids)), name
+
+
+def test_every_reference_is_complete() -> None:
+    """Author, title, year, and where to find it; the lectures themselves have no permanent address."""
+    entries = re.split(r"^@", (ROOT / "references.bib").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    lectures = yaml.safe_load((ROOT / "sources.yml").read_text(encoding="utf-8"))["lectures"].values()
+    keys = {entry.split("{", 1)[1].split(",", 1)[0]: entry for entry in entries}
+    assert len(keys) == len(entries)
+    assert {lecture["cite"] for lecture in lectures} <= set(keys)
+    for key in set(keys) - {lecture["cite"] for lecture in lectures}:
+        fields = set(re.findall(r"^ +(\w+) += ", keys[key], re.MULTILINE))
+        assert {"author", "title"} <= fields, key
+        assert fields & {"doi", "url"}, key
+        assert "year" in fields or "undated" in keys[key], key
+
+
+def test_the_book_keeps_its_rules() -> None:
+    assert [str(p) for p in ledger.check(ledger.read(ROOT))] == []

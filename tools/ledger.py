@@ -1,0 +1,473 @@
+"""The ledger: what the book claims, what supports each claim, and which source item is treated where.
+
+``python -m tools.ledger check`` prints every problem with its notebook and cell and exits with 1 if there
+is any. The pages "theorem ledger", "source map" and "errata" of the site are made from the same reading
+(web/ext/ledger_pages.py).
+
+What it reads: ``_toc.yml`` (only what stands there is published), the notebooks and Markdown pages that it
+lists, ``sources.yml`` and ``errata.yml``. Nothing is executed. The form of a cell's metadata, mutants
+included, is checked by tools/notebooks.py; here it is only related to the statements.
+
+What counts as a statement is decided by the Markdown parser that the site itself uses, so a directive that
+is merely shown inside a code block is text and no statement.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.colon_fence import colon_fence_plugin
+from mdit_py_plugins.front_matter import front_matter_plugin
+from mdit_py_plugins.myst_blocks import myst_block_plugin
+from mdit_py_plugins.myst_role import myst_role_plugin
+from nbformat import NotebookNode
+
+from tools import notebooks
+
+# Kind of statement -> the prefix of its label.
+PREFIX = {
+    "definition": "def",
+    "lemma": "lem",
+    "theorem": "thm",
+    "proposition": "prop",
+    "corollary": "cor",
+    "algorithm": "alg",
+    "example": "exm",
+    "remark": "rem",
+}
+# These assert something: they are proved here and witnessed, or cited. The others are registered only.
+ASSERTING = ("lemma", "theorem", "proposition", "corollary")
+# Pages of the back matter that own items of the lectures.
+BACK_MATTER = ("bibliography", "errata", "notation")
+# Directives whose body is not MyST: what looks like a directive inside is text.
+OPAQUE = {"code", "code-block", "code-cell", "sourcecode", "math", "raw", "eval-rst", "parsed-literal"}
+
+_MARKDOWN = (
+    MarkdownIt("commonmark")
+    .use(front_matter_plugin)
+    .use(colon_fence_plugin)
+    .use(myst_block_plugin)
+    .use(myst_role_plugin)
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something stands: a file relative to the book and, in a notebook, the cell."""
+
+    file: str
+    cell: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}, {self.cell}" if self.cell else self.file
+
+    @property
+    def document(self) -> str:
+        return self.file.rsplit(".", 1)[0]
+
+
+@dataclass(frozen=True)
+class Problem:
+    place: Place
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Statement:
+    label: str  # "" if it has none
+    kind: str
+    title: str
+    cited: bool
+    citations: tuple[str, ...]
+    place: Place
+
+    @property
+    def needs_proof(self) -> bool:
+        return self.kind in ASSERTING and not self.cited
+
+
+@dataclass(frozen=True)
+class Proof:
+    of: Statement | None  # the nearest statement before it in the notebook
+    place: Place
+
+
+@dataclass(frozen=True)
+class Witness:
+    labels: tuple[str, ...]
+    mutants: int
+    place: Place
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """A cell or page that treats source items; ``target`` is the label nearest to it, "" for the page."""
+
+    items: tuple[str, ...]
+    place: Place
+    target: str
+    target_is_statement: bool = False
+
+
+@dataclass(frozen=True)
+class Waiver:
+    """A public reason why a statement goes without a proof or a witness."""
+
+    what: str  # "proof" or "witness"
+    label: str
+    reason: str
+    place: Place
+
+
+@dataclass
+class Book:
+    root: Path
+    documents: list[str] = field(default_factory=list)  # of _toc.yml, in reading order
+    files: list[Path] = field(default_factory=list)  # everything that was read
+    chapters: dict[str, str] = field(default_factory=dict)  # short name -> title, from sources.yml
+    lectures: dict[str, dict[str, Any]] = field(default_factory=dict)
+    items: dict[str, dict[str, str]] = field(default_factory=dict)  # source id -> owner, where, summary
+    errata: dict[str, dict[str, Any]] = field(default_factory=dict)
+    right: dict[str, dict[str, Any]] = field(default_factory=dict)
+    statements: list[Statement] = field(default_factory=list)
+    proofs: list[Proof] = field(default_factory=list)
+    witnesses: list[Witness] = field(default_factory=list)
+    treatments: list[Treatment] = field(default_factory=list)
+    corrections: list[tuple[str, Place]] = field(default_factory=list)  # erratum id, cell that carries it
+    waivers: list[Waiver] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)  # what could not even be read
+
+    @property
+    def published(self) -> dict[str, str]:
+        """Short name -> document, of every chapter and page of the back matter in _toc.yml."""
+        return {
+            name.split("/")[-1]: name
+            for name in self.documents
+            if name.startswith(("chapters/", "appendix/"))
+        }
+
+    def by_label(self) -> dict[str, Statement]:
+        return {s.label: s for s in self.statements if s.label}
+
+    def proofs_of(self, statement: Statement) -> list[Proof]:
+        return [p for p in self.proofs if p.of is statement]
+
+    def witnesses_of(self, label: str) -> list[Witness]:
+        return [w for w in self.witnesses if label in w.labels]
+
+    def waiver(self, what: str, label: str) -> Waiver | None:
+        return next((w for w in self.waivers if (w.what, w.label) == (what, label)), None)
+
+
+# --- reading ------------------------------------------------------------------------------------------
+
+
+def directive(token: Token) -> tuple[str, str] | None:
+    """Name and argument, if the token is a fenced directive and not a plain code block."""
+    if token.type not in ("fence", "colon_fence"):
+        return None
+    match = re.match(r"\{([^}\s]+)\}\s*(.*)$", token.info.strip())
+    return (match[1], match[2]) if match else None
+
+
+def options(body: str) -> tuple[dict[str, str], str]:
+    """The options at the head of a directive's body, in either of MyST's two forms, and the rest."""
+    lines = body.splitlines()
+    found: dict[str, str] = {}
+    if lines and lines[0].strip() == "---":
+        end = next((i for i, line in enumerate(lines[1:], 1) if line.strip() == "---"), len(lines))
+        loaded = yaml.safe_load("\n".join(lines[1:end])) or {}
+        return {str(k): str(v) for k, v in loaded.items()}, "\n".join(lines[end + 1 :])
+    while lines and (match := re.match(r":([\w-]+):\s*(.*)$", lines[0])):
+        found[match[1]] = match[2].strip()
+        del lines[0]
+    return found, "\n".join(lines)
+
+
+def citations(source: str) -> tuple[str, ...]:
+    """The keys of every {cite} role in a piece of MyST, code spans and code blocks left out."""
+    keys: list[str] = []
+    for token in _MARKDOWN.parse(source):
+        named = directive(token)
+        if named and named[0] not in OPAQUE:
+            keys.extend(citations(options(token.content)[1]))
+        for child in token.children or ():
+            if child.type == "myst_role" and child.meta["name"].split(":")[0] == "cite":
+                keys.extend(key.strip() for key in child.content.split(","))
+    return tuple(keys)
+
+
+def outline(source: str) -> Iterator[tuple[str, Any]]:
+    """What a piece of MyST holds, in order: ("target", label), ("heading", text), ("directive", …).
+
+    A directive comes before the things inside it. A fence ends where Markdown says it ends: at the first
+    line of as many or more of the same character. So an inner fence that is as long as the outer one closes
+    the outer one too early, here as on the page.
+    """
+    tokens = _MARKDOWN.parse(source)
+    for i, token in enumerate(tokens):
+        if token.type == "myst_target":
+            yield "target", token.content
+        elif token.type == "heading_open":
+            yield "heading", tokens[i + 1].content
+        elif token.type == "front_matter":
+            yield "front matter", yaml.safe_load(token.content) or {}
+        elif named := directive(token):
+            given, body = options(token.content)
+            yield "directive", (*named, given, body)
+            if named[0] not in OPAQUE:
+                yield from outline(body)
+
+
+def documents(toc: Any) -> Iterator[str]:
+    """Every document of a _toc.yml, in reading order."""
+    if isinstance(toc, dict):
+        for key in ("root", "file"):
+            if key in toc:
+                yield str(toc[key]).removesuffix(".md").removesuffix(".ipynb")
+        for value in toc.values():
+            yield from documents(value)
+    elif isinstance(toc, list):
+        for value in toc:
+            yield from documents(value)
+
+
+class _Reader:
+    """Walks one document and adds what it finds to the book."""
+
+    def __init__(self, book: Book, file: Path) -> None:
+        self.book = book
+        self.file = file.relative_to(book.root).as_posix()
+        self.nearest: Statement | None = None
+        self.section = ""  # label of the last heading that has one
+
+    def complain(self, place: Place, text: str) -> None:
+        self.book.problems.append(Problem(place, text))
+
+    def page(self, source: str) -> None:
+        for kind, value in outline(source):
+            if kind == "front matter" and "sources" in value:
+                self.treat(value["sources"], Place(self.file), "")
+
+    def notebook(self, cells: list[NotebookNode]) -> None:
+        for index, cell in enumerate(cells):
+            place = Place(self.file, notebooks.place(index, cell))
+            first = self.markdown(cell.source, place) if cell.cell_type == "markdown" else None
+            self.metadata(cell, place, first)
+
+    def markdown(self, source: str, place: Place) -> Statement | None:
+        """Register the statements and proofs of one cell; return the first statement."""
+        first = None
+        target = ""
+        for kind, value in outline(source):
+            if kind == "heading" and target:
+                self.section = target
+            target = value if kind == "target" else ""
+            if kind != "directive" or not value[0].startswith("prf:"):
+                continue
+            name, argument, given, body = value
+            name = name.removeprefix("prf:")
+            if name == "proof":
+                self.book.proofs.append(Proof(self.nearest, place))
+                continue
+            if name not in PREFIX:
+                allowed = ", ".join(PREFIX)
+                self.complain(
+                    place, f"directive prf:{name} is not used in this book; allowed: {allowed}, proof"
+                )
+                continue
+            cited = "cited" in given.get("class", "").split()
+            label = given.get("label", "")
+            self.nearest = Statement(label, name, argument, cited, citations(body), place)
+            self.book.statements.append(self.nearest)
+            first = first or self.nearest
+        return first
+
+    def metadata(self, cell: NotebookNode, place: Place, statement: Statement | None) -> None:
+        data = cell.metadata
+        labels = tuple(data.get("witnesses", ()))
+        if labels:
+            self.book.witnesses.append(Witness(labels, len(data.get("mutants", ())), place))
+        for what in ("proof", "witness"):
+            for label, reason in data.get(f"no-{what}", {}).items():
+                self.book.waivers.append(Waiver(what, label, reason, place))
+        self.book.corrections.extend((erratum, place) for erratum in data.get("errata", ()))
+        if "sources" in data:
+            nearest = statement.label if statement else labels[0] if labels else ""
+            self.treat(data["sources"], place, nearest or self.section, bool(nearest))
+
+    def treat(self, ids: list[str], place: Place, target: str, at_statement: bool = False) -> None:
+        self.book.treatments.append(Treatment(tuple(ids), place, target, at_statement))
+
+
+def read(root: Path) -> Book:
+    """Read the book that lies in ``root``."""
+    root = root.resolve()
+    book = Book(root)
+
+    def load(name: str) -> Any:
+        book.files.append(root / name)
+        return yaml.safe_load((root / name).read_text(encoding="utf-8")) or {}
+
+    book.documents = list(documents(load("_toc.yml")))
+    sources = load("sources.yml")
+    book.chapters = sources["chapters"]
+    book.lectures = sources["lectures"]
+    for lecture in book.lectures.values():
+        book.items.update(lecture["items"])
+    errata = load("errata.yml")
+    book.errata = {entry["id"]: entry for entry in errata["errors"]}
+    book.right = {entry["id"]: entry for entry in errata["right"]}
+
+    for document in book.documents:
+        notebook, page = root / f"{document}.ipynb", root / f"{document}.md"
+        if notebook.exists():
+            book.files.append(notebook)
+            _Reader(book, notebook).notebook(nbformat.read(notebook, as_version=4).cells)
+        elif page.exists():
+            book.files.append(page)
+            _Reader(book, page).page(page.read_text(encoding="utf-8"))
+        else:
+            book.problems.append(Problem(Place("_toc.yml"), f"lists {document}, which does not exist"))
+    return book
+
+
+# --- checking -----------------------------------------------------------------------------------------
+
+
+def check(book: Book) -> list[Problem]:
+    """Every way in which the book breaks its own rules."""
+    return [
+        *book.problems,
+        *_labels(book),
+        *_support(book),
+        *_waivers(book),
+        *_witnesses(book),
+        *_items(book),
+        *_errata(book),
+    ]
+
+
+def _labels(book: Book) -> Iterator[Problem]:
+    seen: dict[str, Statement] = {}
+    for s in book.statements:
+        prefix, chapter = PREFIX[s.kind], s.place.document.split("/")[-1]
+        if not s.label:
+            yield Problem(s.place, f"{s.kind} {s.title!r} has no label; give it {prefix}-{chapter}-…")
+        elif not re.fullmatch(rf"{prefix}-{re.escape(chapter)}-[a-z0-9]+(-[a-z0-9]+)*", s.label):
+            yield Problem(
+                s.place, f"label {s.label} of a {s.kind} in {chapter}; {prefix}-{chapter}-… is wanted"
+            )
+        elif s.label in seen:
+            yield Problem(s.place, f"label {s.label} is used twice; first in {seen[s.label].place}")
+        seen.setdefault(s.label, s)
+
+
+def _support(book: Book) -> Iterator[Problem]:
+    for proof in book.proofs:
+        if proof.of is None:
+            yield Problem(proof.place, "a proof with no statement before it")
+    for s in book.statements:
+        if s.cited:
+            if book.proofs_of(s):
+                yield Problem(s.place, f"{s.label} is cited, so it can have no proof block here")
+            if not s.citations:
+                yield Problem(s.place, f"{s.label} is cited, but its text holds no {{cite}}")
+        elif s.needs_proof:
+            if not book.proofs_of(s) and not book.waiver("proof", s.label):
+                yield Problem(s.place, f"{s.label} has no proof (nor a 'no-proof' reason)")
+            if not book.witnesses_of(s.label) and not book.waiver("witness", s.label):
+                yield Problem(s.place, f"{s.label} has no witness (nor a 'no-witness' reason)")
+
+
+def _waivers(book: Book) -> Iterator[Problem]:
+    known = book.by_label()
+    for w in book.waivers:
+        if w.label not in known:
+            yield Problem(w.place, f"'no-{w.what}' names {w.label}, which is no statement of the book")
+            continue
+        has = book.proofs_of(known[w.label]) if w.what == "proof" else book.witnesses_of(w.label)
+        if has:
+            yield Problem(w.place, f"'no-{w.what}' of {w.label}, which has a {w.what}")
+
+
+def _witnesses(book: Book) -> Iterator[Problem]:
+    known = book.by_label()
+    for witness in book.witnesses:
+        for label in witness.labels:
+            if label not in known:
+                yield Problem(witness.place, f"witness of {label}, which is no statement of the book")
+
+
+def _items(book: Book) -> Iterator[Problem]:
+    here = Place("sources.yml")
+    treated: set[str] = set()
+    for treatment in book.treatments:
+        for item in treatment.items:
+            treated.add(item)
+            if item not in book.items:
+                yield Problem(treatment.place, f"source {item} does not exist in sources.yml")
+    owners = {*book.chapters, *BACK_MATTER, "empty"}
+    published = book.published
+    for item, entry in book.items.items():
+        owner = entry["owner"]
+        if owner not in owners:
+            yield Problem(here, f"{item} is owned by {owner!r}; allowed: {', '.join(sorted(owners))}")
+        if owner not in published and owner != "empty":
+            continue
+        for key in ("where", "summary"):
+            if not entry.get(key):
+                yield Problem(here, f"{item} has no {key}, though {owner} is published")
+        if item not in treated and owner != "empty":
+            yield Problem(here, f"{item} belongs to {owner}, which is published, but is treated nowhere")
+
+
+def _errata(book: Book) -> Iterator[Problem]:
+    known = book.by_label()
+    for erratum, place in book.corrections:
+        if erratum not in book.errata and erratum not in book.right:
+            yield Problem(place, f"erratum {erratum} does not exist in errata.yml")
+    here = Place("errata.yml")
+    for entry in [*book.errata.values(), *book.right.values()]:
+        for item in entry.get("items", ()):
+            if item not in book.items:
+                yield Problem(here, f"{entry['id']} names source {item}, which does not exist in sources.yml")
+        labels = entry.get("witnesses", ())
+        if not labels and entry.get("class") in ("A", "B"):
+            yield Problem(here, f"{entry['id']} is of class {entry['class']} and names no witness")
+        for label in labels:
+            if label not in known:
+                yield Problem(here, f"{entry['id']} points to {label}, which is no statement of the book")
+            elif not book.witnesses_of(label):
+                yield Problem(here, f"{entry['id']} points to {label}, which has no witness")
+
+
+def main(arguments: list[str]) -> int:
+    if arguments != ["check"]:
+        print("usage: python -m tools.ledger check", file=sys.stderr)
+        return 2
+    book = read(Path(__file__).parent.parent)
+    found = check(book)
+    for problem in found:
+        print(problem)
+    if not found:
+        proved = sum(s.needs_proof for s in book.statements)
+        print(
+            f"ledger: {len(book.statements)} statements, {proved} of them proved, "
+            f"{len(book.witnesses)} witnesses, {len(book.items)} source items, no problem"
+        )
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

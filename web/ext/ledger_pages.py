@@ -1,0 +1,316 @@
+"""Sphinx extension: the pages that are made from the ledger, the errata and the benchmarks.
+
+Directives, each without content: ``theorem-ledger``, ``source-map``, ``lecture-plan``, ``errata-list`` (with
+the argument errors, slips or right) and ``benchmark-table``. They write MyST and let the page's own parser
+read it, so every reference in them is checked by the build like any other.
+
+It also puts anchors where the notebooks have none: ``proof-LABEL`` before the proof of a statement and
+``witness-LABEL`` before the cell that witnesses it (a second one gets ``-2``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from sphinx_proof.nodes import proof_node
+
+from tools import ledger
+from tools.ledger import Book, Statement
+
+RESULTS = Path("benchmarks/results.json")
+
+
+def read_ledger(app: Sphinx) -> None:
+    """Once a build, before the pages are read."""
+    app.ledger_book = ledger.read(Path(app.srcdir))  # type: ignore[attr-defined]
+
+
+def erratum(identifier: str) -> str:
+    """A link to the entry of an erratum (E-…) or of a claim that only looks wrong (R-…)."""
+    return f"{{ref}}`{identifier} <{erratum_anchor(identifier)}>`"
+
+
+def erratum_anchor(identifier: str) -> str:
+    kind = "erratum" if identifier.startswith("E-") else "right"
+    return f"{kind}-{identifier.lower().replace('.', '-')}"
+
+
+def source_anchor(item: str) -> str:
+    return f"source-{item.lower().replace('.', '-')}"
+
+
+def source(item: str) -> str:
+    return f"{{ref}}`{item} <{source_anchor(item)}>`"
+
+
+def table(head: tuple[str, ...], widths: tuple[int, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+    """A list-table, whose cells may wrap: on a phone a column is about fifteen letters wide."""
+    yield ":::::{list-table}"
+    yield ":header-rows: 1"
+    yield f":widths: {' '.join(map(str, widths))}"
+    yield ":class: ledger-table"
+    yield ""
+    for row in (head, *rows):
+        for column, cell in enumerate(row):
+            bullet = "* - " if column == 0 else "  - "
+            lines = cell.strip().split("\n")
+            yield bullet + lines[0]
+            yield from (f"    {line}".rstrip() for line in lines[1:])
+    yield ":::::"
+    yield ""
+
+
+class GeneratedPage(SphinxDirective):
+    """A directive whose content is MyST that Python writes."""
+
+    def lines(self) -> Iterator[str]:
+        raise NotImplementedError
+
+    @property
+    def book(self) -> Book:
+        return self.env.app.ledger_book  # type: ignore[attr-defined]
+
+    def run(self) -> list[nodes.Node]:
+        for file in self.book.files:
+            self.env.note_dependency(str(file))
+        holder = nodes.container()
+        content = StringList(list(self.lines()), source=self.env.doc2path(self.env.docname))
+        self.state.nested_parse(content, 0, holder, match_titles=True)
+        return holder.children
+
+
+class TheoremLedger(GeneratedPage):
+    """Statement, how it is supported, where it comes from; by chapter, the exceptions in public."""
+
+    def lines(self) -> Iterator[str]:
+        by_document = groupby(self.book.statements, key=lambda s: s.place.document)
+        for document, statements in by_document:
+            rows = [self.row(s) for s in statements if s.label]
+            yield f"## {{doc}}`/{document}`"
+            yield ""
+            yield from table(("Statement", "Support", "From"), (38, 34, 28), rows)
+        yield "## Exceptions"
+        yield ""
+        if not self.book.waivers:
+            yield "None: every statement that is not cited has its proof and its witness."
+        for w in self.book.waivers:
+            yield f"- {{prf:ref}}`{w.label}` has no {w.what}: {w.reason}"
+        yield ""
+
+    def row(self, s: Statement) -> tuple[str, str, str]:
+        witnesses = self.book.witnesses_of(s.label)
+        support = []
+        if s.cited:
+            support.append(f"cited: {{cite}}`{','.join(s.citations)}`")
+        if self.book.proofs_of(s):
+            support.append(f"{{ref}}`proved <proof-{s.label}>`")
+        for number, witness in enumerate(witnesses, 1):
+            name = "witness" if number == 1 else f"witness {number}"
+            link = f"{{ref}}`{name} <{witness_anchor(s.label, number)}>`"
+            support.append(f"{link} ({witness.mutants} mutants)")
+        for what in ("proof", "witness"):
+            if self.book.waiver(what, s.label):
+                support.append(f"no {what} (see below)")
+        places = {s.place, *(w.place for w in witnesses)}
+        items = {i for t in self.book.treatments if t.place in places for i in t.items}
+        errata = {e for e, place in self.book.corrections if place in places}
+        errata |= {
+            e
+            for e, entry in [*self.book.errata.items(), *self.book.right.items()]
+            if s.label in entry.get("witnesses", ())
+        }
+        origin = [source(i) for i in self.book.items if i in items]
+        origin += [erratum(e) for e in [*self.book.errata, *self.book.right] if e in errata]
+        title = f"{{prf:ref}}`{s.label}`" + (f": {s.title}" if s.title else "")
+        return title, ", ".join(support) or "—", ", ".join(origin) or "—"
+
+
+class SourceMap(GeneratedPage):
+    """Each lecture, item by item, and where the book treats it."""
+
+    def lines(self) -> Iterator[str]:
+        where: dict[str, list[str]] = {}
+        for treatment in self.book.treatments:
+            link = self.link(treatment)
+            for item in treatment.items:
+                if link not in where.setdefault(item, []):
+                    where[item].append(link)
+        for name, lecture in self.book.lectures.items():
+            yield f"## {name}: {lecture['title']}"
+            yield ""
+            yield (
+                f"{lecture['author']}; {lecture['institution']}; {lecture['date']} "
+                f"{{cite}}`{lecture['cite']}`. Follows {lecture['follows']}."
+            )
+            yield ""
+            rows = list(self.rows(lecture["items"], where))
+            yield from table(("Item", "What it is", "Where"), (16, 50, 34), rows)
+
+    def rows(
+        self, items: dict[str, dict[str, str]], where: dict[str, list[str]]
+    ) -> Iterator[tuple[str, str, str]]:
+        """A row for each item of a published owner; one for a run of items that wait for the same chapter."""
+
+        def waiting_for(item: str) -> str:
+            owner = items[item]["owner"]
+            done = item in where or owner == "empty" or owner in self.book.published
+            return item if done else f"waiting for {owner}"
+
+        for _, run in groupby(items, key=waiting_for):
+            first, *rest = run
+            entry = items[first]
+            owner = entry["owner"]
+            if not rest and "summary" in entry:
+                place = ", ".join(where.get(first, ["nothing to treat"]))
+                yield f"({source_anchor(first)})=\n{first}", f"{entry['summary']} *({entry['where']})*", place
+                continue
+            label = f"{first} – {rest[-1]}" if rest else f"({source_anchor(first)})=\n{first}"
+            title = self.book.chapters.get(owner, owner)
+            links = where.get(first, [])
+            yield label, "", ", ".join([*links, f"in preparation (chapter “{title}”)"])
+
+    def link(self, treatment: ledger.Treatment) -> str:
+        if not treatment.target:
+            return f"{{doc}}`/{treatment.place.document}`"
+        role = "prf:ref" if treatment.target_is_statement else "ref"
+        return f"{{{role}}}`{treatment.target}`"
+
+
+class LecturePlan(GeneratedPage):
+    """Each lecture, chapter by chapter: which of its items a chapter owns."""
+
+    def lines(self) -> Iterator[str]:
+        for name, lecture in self.book.lectures.items():
+            owned: dict[str, list[str]] = {chapter: [] for chapter in self.book.chapters}
+            for _, run in groupby(lecture["items"].items(), key=lambda item: item[1]["owner"]):
+                first, *rest = run
+                if first[1]["owner"] in owned:
+                    owned[first[1]["owner"]].append(f"{first[0]} – {rest[-1][0]}" if rest else first[0])
+            rows = [(self.chapter(chapter), ", ".join(runs)) for chapter, runs in owned.items() if runs]
+            yield f"## {name}: {lecture['author']}, {lecture['date']}"
+            yield ""
+            yield from table(("Chapter", "Items"), (50, 50), rows)
+
+    def chapter(self, name: str) -> str:
+        if name in self.book.published:
+            return f"{{doc}}`/{self.book.published[name]}`"
+        return f"{self.book.chapters[name]} *(in preparation)*"
+
+
+class ErrataList(GeneratedPage):
+    """The entries of errata.yml: errors in full, slips as a table, and what looks wrong and is right."""
+
+    required_arguments = 1
+
+    def lines(self) -> Iterator[str]:
+        part = directives.choice(self.arguments[0], ("errors", "slips", "right"))
+        if part == "right":
+            for entry in self.book.right.values():
+                yield from self.entry(entry, (("It says", "says"), ("Why it is right", "why")))
+            return
+        for entry in self.book.errata.values():
+            if part == "errors" and entry["class"] != "C":
+                parts = (("It says", "says"), ("Right is", "right"), ("Why", "why"))
+                yield from self.entry(entry, parts)
+        if part == "slips":
+            yield from self.slips()
+
+    def entry(self, entry: dict[str, Any], parts: tuple[tuple[str, str], ...]) -> Iterator[str]:
+        yield f"({erratum_anchor(entry['id'])})="
+        kind = f" (class {entry['class']})" if "class" in entry else ""
+        yield f":::::{{admonition}} {entry['id']}{kind}: {entry['where']}"
+        yield ":class: erratum"
+        yield ""
+        for head, key in parts:
+            yield from f"**{head}:** {entry[key]}".splitlines()
+            yield ""
+        links = [
+            f"{{ref}}`witness <{witness_anchor(label, 1)}>` of {{prf:ref}}`{label}`"
+            for label in entry["witnesses"]
+        ]
+        items = ", ".join(source(i) for i in entry["items"])
+        yield f"**Shown by** the {' and the '.join(links)}. **Concerns** {items}."
+        yield ":::::"
+        yield ""
+
+    def slips(self) -> Iterator[str]:
+        rows: list[tuple[str, ...]] = []
+        for entry in self.book.errata.values():
+            for number, slip in enumerate(entry.get("slips", ())):
+                anchor = f"({erratum_anchor(entry['id'])})=\n" if number == 0 else ""
+                rows.append((f"{anchor}**{entry['id']}** {slip['where']}", slip["says"], slip["right"]))
+        yield from table(("Where", "Printed", "Read"), (36, 32, 32), rows)
+
+
+class BenchmarkTable(GeneratedPage):
+    """The races of benchmarks/results.json."""
+
+    def lines(self) -> Iterator[str]:
+        file = Path(self.env.srcdir) / RESULTS
+        if not file.exists():
+            raise self.error(f"{RESULTS} does not exist; `make bench` writes it")
+        self.env.note_dependency(str(file))
+        results = json.loads(file.read_text(encoding="utf-8"))
+        rows = []
+        for race in results["races"]:
+            ratio, seconds = race["ratio"], race["seconds"]
+            rows.append(
+                (
+                    f"**{race['title']}**: {race['condition']}",
+                    f"{seconds['ours']:.2g} s (ours) against {seconds['peer']:.2g} s ({race['peer']})",
+                    f"**{ratio['median']:.2f}** ({ratio['low']:.2f} to {ratio['high']:.2f}, "
+                    f"{race['repeats']} repeats); promised: {race['claim']}",
+                )
+            )
+        yield from table(("Race", "Seconds", "Ratio"), (36, 32, 32), rows)
+        machine = ", ".join(f"{k} {v}" for k, v in results["machine"].items())
+        versions = ", ".join(f"{k} {v}" for k, v in results["versions"].items())
+        yield f"Measured {results['date']} on {machine}; {versions}."
+        yield ""
+
+
+def witness_anchor(label: str, number: int) -> str:
+    return f"witness-{label}" + (f"-{number}" if number > 1 else "")
+
+
+def add_anchors(app: Sphinx, doctree: nodes.document) -> None:
+    """Put an anchor before every proof and every witness, so that the ledger can link to them."""
+    labels = app.env.get_domain("std").anonlabels  # type: ignore[attr-defined]
+    seen: Counter[str] = Counter()
+    statement = ""
+
+    def anchor(node: nodes.Element, name: str) -> None:
+        node.parent.insert(node.parent.index(node), nodes.target("", "", ids=[name]))
+        labels[name] = (app.env.docname, name)
+
+    for node in list(doctree.findall(nodes.Element)):
+        if node.get("realtype"):
+            statement = node["label"]
+        elif isinstance(node, proof_node) and statement and f"proof-{statement}" not in seen:
+            seen[f"proof-{statement}"] = 1  # the link goes to the first proof of several
+            anchor(node, f"proof-{statement}")
+        elif node.get("nb_element") == "cell_code":
+            for label in node["cell_metadata"].get("witnesses", ()):
+                seen[label] += 1
+                anchor(node, witness_anchor(label, seen[label]))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("theorem-ledger", TheoremLedger)
+    app.add_directive("source-map", SourceMap)
+    app.add_directive("lecture-plan", LecturePlan)
+    app.add_directive("errata-list", ErrataList)
+    app.add_directive("benchmark-table", BenchmarkTable)
+    app.connect("builder-inited", read_ledger)
+    app.connect("doctree-read", add_anchors)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
