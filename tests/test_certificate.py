@@ -1,0 +1,58 @@
+"""Laws of certificates."""
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcutils.certificate import Certificate
+
+values = st.floats(-1e6, 1e6)
+
+
+@given(primal=values, distance=st.floats(0, 1e6))
+def test_the_gap_is_relative_to_the_primal_value_or_to_one(primal, distance):
+    found = Certificate(primal, primal - distance)
+    assert found.gap * max(1.0, abs(primal)) == pytest.approx(primal - (primal - distance))
+
+
+@given(primal=values, distance=st.floats(0, 1e6), tol=st.floats(0, 10))
+def test_certifies_when_the_gap_is_at_most_the_tolerance(primal, distance, tol):
+    found = Certificate(primal, primal - distance)
+    assert found.certifies(tol) == (found.gap <= tol)
+    assert found.certifies(found.gap)
+
+
+@given(primal=values, excess=st.floats(1e-6, 1e3))
+def test_a_dual_above_the_primal_is_refused(primal, excess):
+    with pytest.raises(ValueError, match="weak duality"):
+        Certificate(primal, primal + excess * max(1.0, abs(primal)))
+
+
+@given(primal=values)
+def test_a_dual_above_the_primal_by_rounding_is_the_same_value(primal):
+    dual = primal + 1e-10 * max(1.0, abs(primal))
+    assert Certificate(primal, dual).certifies(0.0)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_values_must_be_finite(bad):
+    with pytest.raises(ValueError, match="must be finite"):
+        Certificate(bad, 0.0)
+    with pytest.raises(ValueError, match="must be finite"):
+        Certificate(0.0, bad)
+
+
+@pytest.mark.parametrize("tol", [-1.0, math.nan])
+def test_a_tolerance_below_zero_certifies_nothing(tol):
+    with pytest.raises(ValueError, match="tol must be"):
+        Certificate(1.0, 1.0).certifies(tol)
+
+
+def test_a_certificate_cannot_be_changed():
+    found = Certificate(1.0, 1.0, kkt={"stationarity": 0.0}, n_iter=3)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.dual = 2.0
+    assert (found.kkt, found.n_iter) == ({"stationarity": 0.0}, 3)
