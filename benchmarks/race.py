@@ -1,0 +1,113 @@
+"""What a race is, and how it is run fairly."""
+
+import platform
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from joblib import cpu_count
+from threadpoolctl import threadpool_limits
+
+REPEATS = 9
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two ways to the same result, and what is claimed of the ratio of their times."""
+
+    id: str
+    title: str
+    condition: str
+    ours: Callable[[], Any]
+    peer: Callable[[], Any]
+    peer_name: str
+    threads: int | None
+    """How many threads both may use; None: as many as they choose."""
+    at_most: float
+    """The claim: the median of our time over the peer's."""
+    input_bytes: int
+    """Size of what both are given, the unit of the memory that we need beside it."""
+
+
+def run(race: Race) -> dict[str, Any]:
+    """Run both turn by turn, so that whatever else the machine does slows both; then measure memory."""
+    peer, ours = [], []
+    with threadpool_limits(race.threads):
+        race.peer()
+        race.ours()
+        for _ in range(REPEATS):
+            peer.append(seconds(race.peer))
+            ours.append(seconds(race.ours))
+    ratios = [a / b for a, b in zip(ours, peer, strict=True)]
+    return {
+        "id": race.id,
+        "title": race.title,
+        "ours": "mcutils",
+        "peer": race.peer_name,
+        "condition": race.condition,
+        "ratio": {
+            "median": rounded(median(ratios)),
+            "low": rounded(min(ratios)),
+            "high": rounded(max(ratios)),
+        },
+        "repeats": REPEATS,
+        "claim": f"at most {race.at_most}",
+        "holds": median(ratios) <= race.at_most,
+        "seconds": {"ours": rounded(median(ours)), "peer": rounded(median(peer))},
+        # our peak beyond the input, as a multiple of the input
+        "memory": rounded(peak_bytes(race.ours) / race.input_bytes),
+    }
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    start = perf_counter()
+    work()
+    return perf_counter() - start
+
+
+def peak_bytes(work: Callable[[], Any]) -> int:
+    """The most that is allocated at once, results included, beyond what exists before."""
+    tracemalloc.start()
+    try:
+        result = work()  # kept alive: it is part of what the work needs
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    del result
+    return peak
+
+
+def rounded(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+def machine() -> dict[str, Any]:
+    """What the times depend on, without anything that identifies the machine."""
+    return {
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": processor(),
+        "cores": cpu_count(),
+    }
+
+
+def processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown"
+
+
+def versions() -> dict[str, str]:
+    return (
+        {"python": platform.python_version()}
+        | {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+        | {"blas": np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]}
+    )

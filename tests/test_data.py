@@ -1,0 +1,153 @@
+"""The data are what TERMS.md says, come from an installed package, and LED-7 is the known problem."""
+
+import subprocess
+import sys
+import zipfile
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mcutils
+from mcutils.data import LED7, led7, load, result
+
+SHAPES = {
+    "glass": ((214, 9), {1: 70, 2: 76, 3: 17, 5: 13, 6: 9, 7: 29}),
+    "penguins": ((333, 4), {"Adelie": 146, "Chinstrap": 68, "Gentoo": 119}),
+    "vehicle": ((846, 18), {"bus": 218, "opel": 212, "saab": 217, "van": 199}),
+    "vowel": (
+        (990, 10),
+        dict.fromkeys(["hAd", "hEd", "hId", "hOd", "hUd", "hYd", "had", "hed", "hid", "hod", "hud"], 90),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_load_gives_what_the_terms_describe(name: str) -> None:
+    shape, sizes = SHAPES[name]
+    data = load(name)
+    labels, counts = np.unique(data.y, return_counts=True)
+
+    assert data.name == name
+    assert data.X.shape == shape
+    assert data.X.dtype == np.float64
+    assert data.X.flags.c_contiguous
+    assert np.isfinite(data.X).all()
+    assert (np.ptp(data.X, axis=0) > 0).all()
+    assert len(data.feature_names) == len(set(data.feature_names)) == shape[1]
+    assert dict(zip(labels.tolist(), counts.tolist(), strict=True)) == sizes
+    assert len(data.class_names) == len(sizes)
+    if name != "glass":  # whose labels are numbers, named by the package
+        assert data.class_names == tuple(labels.tolist())
+    terms = Path(mcutils.__file__).with_name("data").joinpath("TERMS.md").read_text(encoding="utf-8")
+    assert f"| `{name}.csv` | {shape[0]}, {shape[1]}, {len(sizes)} |" in terms
+    assert data.terms
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_data_set_cannot_be_changed_by_one_reader_for_the_next(name: str) -> None:
+    data = load(name)
+    for array in (data.X, data.y, data.groups, data.is_test):
+        assert array is None or not array.flags.writeable
+    with pytest.raises(AttributeError):
+        data.X = data.X * 2  # type: ignore[misc]
+
+
+def test_only_vowel_has_groups_and_a_split() -> None:
+    for name in SHAPES:
+        data = load(name)
+        assert (data.groups is not None) == (data.is_test is not None) == (name == "vowel")
+
+
+def test_the_split_of_vowel_separates_speakers() -> None:
+    vowel = load("vowel")
+    assert vowel.groups is not None
+    assert vowel.is_test is not None
+    assert set(vowel.groups[~vowel.is_test]) == set(range(8))
+    assert set(vowel.groups[vowel.is_test]) == set(range(8, 15))
+    assert (~vowel.is_test).sum() == 528
+    # every speaker says every vowel six times
+    pairs = np.unique(np.rec.fromarrays([vowel.groups, vowel.y]), return_counts=True)[1]
+    assert pairs.tolist() == [6] * (15 * 11)
+
+
+def test_an_unknown_name_is_answered_with_the_allowed_ones() -> None:
+    with pytest.raises(ValueError, match=r"'iris' .*\['glass', 'penguins', 'vehicle', 'vowel'\]"):
+        load("iris")
+
+
+def test_the_files_are_found_inside_a_zip(tmp_path: Path) -> None:
+    package = Path(mcutils.__file__).parent
+    with zipfile.ZipFile(tmp_path / "package.zip", "w") as archive:
+        for file in [package / "data" / "__init__.py", *(package / "data").glob("*.csv")]:
+            archive.write(file, f"elsewhere/{file.name}")
+    script = (
+        "import sys; sys.path.insert(0, 'package.zip'); import elsewhere as e; print(e.load('glass').X.shape)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert (run.stdout.strip(), run.stderr) == ("(214, 9)", "")
+
+
+def test_led7_shows_the_digits() -> None:
+    # lit segments by where they are: top, upper left, upper right, middle, lower left, lower right, bottom
+    drawings = [
+        " _     _  _     _  _  _  _  _ ",
+        "| |  | _| _||_||_ |_   ||_||_|",
+        "|_|  ||_  _|  | _||_|  ||_| _|",
+    ]
+    places = [(0, 1), (1, 0), (1, 2), (1, 1), (2, 0), (2, 2), (2, 1)]
+    for digit in range(10):
+        lit = [drawings[row][3 * digit + column] != " " for row, column in places]
+        assert (LED7[digit] == np.where(lit, 1, -1)).all()
+    assert not LED7.flags.writeable
+
+
+def test_the_bayes_error_of_led7_is_the_documented_fraction() -> None:
+    flip = Fraction(1, 10)
+    codewords = [tuple(row) for row in LED7.tolist()]
+    right = Fraction(0)
+    for pattern in product((-1, 1), repeat=7):
+        distances = [sum(a != b for a, b in zip(pattern, word, strict=True)) for word in codewords]
+        right += max(flip**d * (1 - flip) ** (7 - d) for d in distances) / 10
+    assert 1 - right == Fraction(3249719, 12500000)
+    assert led7.__doc__ is not None
+    assert f"{1 - right} = {float(1 - right)}" in led7.__doc__
+
+
+def test_led7_draws_what_it_says() -> None:
+    X, y = led7(40_000, flip=0.1, random_state=7)
+    assert X.dtype == np.int8
+    assert set(np.unique(X)) == {-1, 1}
+    # five standard errors around uniform digits and around the probability of each segment
+    assert abs(np.bincount(y, minlength=10) / len(y) - 0.1).max() < 5 * np.sqrt(0.09 / len(y))
+    assert abs((LED7[y] != X).mean(axis=0) - 0.1).max() < 5 * np.sqrt(0.09 / len(y))
+
+
+def test_led7_is_reproducible_and_has_its_two_extremes() -> None:
+    first, second = (led7(50, random_state=3) for _ in range(2))
+    assert (first[0] == second[0]).all()
+    assert (first[1] == second[1]).all()
+    rng = np.random.default_rng(3)
+    assert (led7(50, random_state=rng)[0] == first[0]).all()
+    assert (led7(50, random_state=rng)[0] != first[0]).any()
+    X, y = led7(50, flip=0)
+    assert (LED7[y] == X).all()
+    X, y = led7(50, flip=1)
+    assert (-LED7[y] == X).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "flip", "message"), [(0, 0.1, "n=0 "), (5, 1.5, "flip=1.5 "), (5, float("nan"), "nan")]
+)
+def test_led7_refuses(n: int, flip: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        led7(n, flip=flip)
+
+
+def test_an_unknown_result_is_refused_with_the_names_that_exist() -> None:
+    with pytest.raises(
+        ValueError, match=r"name='nothing' is no stored result of mcutils; allowed are \[.*'ecoc'"
+    ):
+        result("nothing")
