@@ -948,7 +948,7 @@ class OutputCode(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         :math:`M(y_i, s) \ne 0`, labelled :math:`M(y_i, s)`.
     n_features_in_ : int
         Number of features seen in ``fit``.
-    feature_names_in_ : (n_features_in_,) array of str
+    feature_names_in_ : (d,) array of str
         Their names, where ``X`` had names.
 
     Examples

@@ -42,7 +42,8 @@ SETUP = """\
 import sys
 from pathlib import Path
 
-if Path("../mcutils/ecoc.py").exists():  # run from the repository: its own mcutils comes first
+# Run from the repository, its own mcutils comes before an installed one.
+if Path("../mcutils/ecoc.py").exists():
     sys.path.insert(0, str(Path("..").resolve()))"""
 
 METADATA = {
