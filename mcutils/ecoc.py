@@ -359,8 +359,10 @@ class CodeReport:
         Number of zeros of every row.
     constant_columns : tuple of int
         Columns that lack +1 or -1.
-    duplicate_columns, complementary_columns : tuple of (int, int)
-        Pairs of columns that are equal, or one the negative of the other: the same binary problem twice.
+    duplicate_columns : tuple of (int, int)
+        Pairs of columns that are equal: the same binary problem twice.
+    complementary_columns : tuple of (int, int)
+        Pairs of columns of which one is the negative of the other: the same binary problem, sides exchanged.
     equal_rows : tuple of (int, int)
         Pairs of classes with the same codeword.
     """
