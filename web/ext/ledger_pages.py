@@ -238,7 +238,8 @@ class ErrataList(GeneratedPage):
             f"{{ref}}`witness <{witness_anchor(label, 1)}>` of {{prf:ref}}`{label}`"
             for label in entry["witnesses"]
         ]
-        items = ", ".join(source(i) for i in entry["items"])
+        treated = {item for t in self.book.treatments for item in t.items}  # the others have no anchor yet
+        items = ", ".join(source(i) if i in treated else i for i in entry["items"])
         yield f"**Shown by** the {' and the '.join(links)}. **Concerns** {items}."
         yield ":::::"
         yield ""
