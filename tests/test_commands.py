@@ -160,11 +160,58 @@ def test_a_wrong_command_is_refused_in_a_sentence(words):
 
 
 def test_every_step_runs_and_a_failed_one_decides(monkeypatch, capsys):
-    codes = {"first": 0, "second": 3, "third": 0}
+    codes = {"first": 0, "second": 3, "third": run.LEFT_OUT, "fourth": 0}
     monkeypatch.setattr(run, "run", lambda program, variables: codes[program[0]])
     assert run.run_steps([(name, (name,), {}) for name in codes]) == 1
-    outcomes = re.findall(r"^  (ok|FAILED) +\d+\.\d s  (\w+)$", capsys.readouterr().out, re.MULTILINE)
-    assert outcomes == [("ok", "first"), ("FAILED", "second"), ("ok", "third")]
+    report = capsys.readouterr().out
+    outcomes = re.findall(r"^  (ok|FAILED|left out) +\d+\.\d s  (\w+)$", report, re.MULTILINE)
+    assert outcomes == [("ok", "first"), ("FAILED", "second"), ("left out", "third"), ("ok", "fourth")]
+
+
+def test_a_step_that_was_left_out_fails_nothing(monkeypatch):
+    monkeypatch.setattr(run, "run", lambda program, variables: run.LEFT_OUT)
+    assert run.run_steps([("browser", ("browser",), {})]) == 0
+
+
+def without_chromium(**variables: str):
+    """The step "browser" on a machine that has none."""
+    (program,) = [program for name, program in run.TESTS if name == "browser"]
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("CI", "PYTEST_"))}
+    return subprocess.run(
+        [sys.executable, "-m", *program],
+        cwd=ROOT,
+        env={**inherited, "CHROMIUM": "no-such-browser", **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_without_chromium_the_browser_tests_are_left_out_in_a_sentence():
+    result = without_chromium()
+    assert result.returncode == run.LEFT_OUT
+    (sentence,) = result.stderr.splitlines()
+    assert "The browser tests were left out" in sentence
+    assert "apt install chromium" in sentence
+
+
+def test_without_chromium_ci_fails():
+    result = without_chromium(CI="true")
+    assert result.returncode == 1
+    assert "with CI set they are not left out" in result.stderr
+
+
+def test_the_other_tests_do_not_look_at_the_site():
+    """They run before it is built."""
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "tests"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "tests/test_commands.py" in result.stdout
+    assert "tests/browser" not in result.stdout
 
 
 def test_ci_adds_a_pass_under_other_numerical_settings(monkeypatch):

@@ -3,6 +3,11 @@
 // a check. Without this script the folded answer does the same work.
 "use strict";
 
+// Under its results a search shows lines of the pages, which it fetches; from the disk a browser refuses that.
+if (typeof location !== "undefined" && location.protocol === "file:") {
+  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+}
+
 (() => {
   // "2." -> 2; null when the bold text names none of the options
   function rightOption(boldText, count) {

@@ -1,0 +1,272 @@
+"""What is asked of a page of the site, as functions that return what they found wrong.
+
+`visit` loads a page once per width and asks everything of it; `unscripted`, `links` and `search` need
+other loads, or none. The same functions look at the real site (test_pages.py) and at a page on which
+each of them has something to find (test_planted.py).
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import shutil
+import threading
+import urllib.parse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+AXE = (HERE / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+PROBES = (HERE / "probes.js").read_text(encoding="utf-8")
+
+# Each mode is loaded at one width, and switched to at the other.
+WIDTHS = {1280: ("light", "dark"), 390: ("dark", "light")}
+
+# No name is looked up: a request to another host fails at once, with and without a network.
+FLAGS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+
+
+def chromium() -> str | None:
+    """The browser: the one that `CHROMIUM` names, or Debian's; None where it is missing."""
+    return shutil.which(os.environ.get("CHROMIUM") or "chromium")
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder to this machine; gives its address, which ends in a slash."""
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Handler, directory=str(folder))
+    ) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+class Ear:
+    """Hears what a page asks for and what it complains of, from before its first request."""
+
+    def __init__(self, page: Any, root: str):
+        self.root = root
+        self.foreign: list[str] = []
+        self.failed: dict[str, str] = {}
+        self.complaints: list[tuple[str, str]] = []
+        page.on("request", self.request)
+        page.on("requestfailed", self.requestfailed)
+        page.on("response", self.response)
+        page.on("console", self.console)
+        page.on("pageerror", lambda error: self.complaints.append(("", str(error).splitlines()[0])))
+
+    def is_foreign(self, url: str) -> bool:
+        return not url.startswith((self.root, "data:", "blob:", "about:"))
+
+    def request(self, request: Any) -> None:
+        if self.is_foreign(request.url):
+            self.foreign.append(request.url)
+
+    def requestfailed(self, request: Any) -> None:
+        self.failed.setdefault(request.url, request.failure or "no answer")
+
+    def response(self, response: Any) -> None:
+        if response.status >= 400:
+            self.failed[response.url] = str(response.status)
+
+    def console(self, message: Any) -> None:
+        if message.type == "error":
+            self.complaints.append((message.location.get("url", ""), message.text))
+
+    def findings(self) -> dict[str, list[str]]:
+        failed = {url: why for url, why in self.failed.items() if not self.is_foreign(url)}
+        # the browser writes a line for each failed request too: once is enough
+        known = {*self.foreign, *failed}
+        console = [f"{text} {url}".strip() for url, text in self.complaints if url not in known]
+        return {
+            "foreign request": sorted(set(self.foreign)),
+            "failed request": [f"{url}: {why}".replace(self.root, "") for url, why in sorted(failed.items())],
+            "console": [text.replace(self.root, "") for text in console],
+        }
+
+
+def axe(page: Any, *rules: str) -> list[str]:
+    """Violations that axe-core finds: of all its rules, or of those named."""
+    found = page.evaluate("(rules) => mcProbe.axe(rules)", list(rules))
+    return [f"{rule}: {', '.join(places)}" for rule, places in found]
+
+
+def folds(page: Any) -> list[str]:
+    """What is folded and is not opened by Enter. What was opened stays open."""
+    wrong = []
+    for number, name in enumerate(page.evaluate("mcProbe.findFolds()")):
+        state = page.evaluate("(n) => mcProbe.focusFold(n)", number)
+        if state == "no focus":
+            wrong.append(f"{name}: the keyboard does not reach what opens it")
+        elif state == "closed":
+            page.keyboard.press("Enter")
+            if not page.evaluate("(n) => mcProbe.isOpen(n)", number):
+                wrong.append(f"{name}: Enter does not open it")
+    return wrong
+
+
+def widgets(page: Any) -> list[str]:
+    """Interactive figures in which a key changes nothing that can be read."""
+    wrong = []
+    for number, (name, kinds) in enumerate(page.evaluate("mcProbe.findWidgets()")):
+        if not kinds:
+            wrong.append(f"{name}: nothing in it takes the keyboard")
+        for kind in kinds:
+            before = page.evaluate("([n, kind]) => mcProbe.focusControl(n, kind)", [number, kind])
+            page.keyboard.press({"range": "ArrowRight", "radio": "ArrowDown"}.get(kind, "Enter"))
+            if page.evaluate("(n) => mcProbe.read(n)", number) == before:
+                wrong.append(f"{name}: a key on its {kind} changes nothing")
+    return wrong
+
+
+def quizzes(page: Any) -> list[str]:
+    """Quizzes that cannot be chosen from, checked and read with the keyboard alone."""
+    wrong = []
+    for number, name in enumerate(page.evaluate("mcProbe.findQuizzes()")):
+        if not page.evaluate("(n) => mcProbe.focusQuiz(n)", number):
+            wrong.append(f"{name}: the keyboard reaches no option")
+            continue
+        for key in ("Space", "ArrowDown", "Tab", "Enter"):  # choose, choose the next, go to the button, check
+            page.keyboard.press(key)
+        if complaint := page.evaluate("(n) => mcProbe.quizState(n)", number):
+            wrong.append(f"{name}: {complaint}")
+    return wrong
+
+
+def switch(page: Any, mode: str) -> list[str]:
+    """Let the reader's system change its mode, and wait until the page has followed."""
+    page.emulate_media(color_scheme=mode)
+    return page.evaluate("(mode) => mcProbe.followsMode(mode)", mode)
+
+
+def visit(browser: Any, root: str, name: str, width: int) -> dict[str, list[str]]:
+    """All that is wrong with a page at a width, light and dark: findings by check."""
+    first, second = WIDTHS[width]
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme=first,
+        has_touch=width < 600,
+        reduced_motion="reduce",  # a colour half way to another is no reader's colour
+    )
+    context.add_init_script(PROBES)
+    page = context.new_page()
+    ear = Ear(page, root)
+    try:
+        page.goto(root + name, wait_until="load")
+        page.evaluate("document.fonts.ready.then(() => null)")
+        found = {
+            "mode": switch(page, first),
+            "formulas": page.evaluate("mcProbe.formulas()"),
+            "alt": page.evaluate("mcProbe.alts()"),
+            "sideways": page.evaluate("mcProbe.sideways()"),
+            "widget": widgets(page),
+            "quiz": quizzes(page),
+            "folds": folds(page),
+        }
+        page.evaluate("mcProbe.openAll()")
+        found["sideways"] = found["sideways"] or page.evaluate("mcProbe.sideways()")
+        page.evaluate(AXE)
+        page.evaluate("mcProbe.slim()")
+        found["axe"] = axe(page)
+        found["mode"] += switch(page, second)
+        # nothing but colours depends on the mode
+        found["axe"] += [f"{second}: {place}" for place in axe(page, "color-contrast")]
+        return found | ear.findings()
+    finally:
+        context.close()
+
+
+def unscripted(browser: Any, root: str, name: str) -> list[str]:
+    """What a reader without JavaScript does not get to see."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
+    page = context.new_page()
+    try:
+        page.goto(root + name, wait_until="load")
+        return page.evaluate(f"() => {{ {PROBES}; return mcProbe.unscripted(); }}")
+    finally:
+        context.close()
+
+
+def search(browser: Any, folder: Path, word: str, page_name: str = "search.html") -> list[str]:
+    """What is wrong with a search for `word` on the site as it lies on the disk."""
+    root = folder.resolve().as_uri() + "/"
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+    page = context.new_page()
+    ear = Ear(page, root)
+    try:
+        page.goto(f"{root}{page_name}?{urllib.parse.urlencode({'q': word})}", wait_until="load")
+        wrong = []
+        try:
+            page.wait_for_selector("#search-results li a", timeout=5000)
+        except Exception as error:
+            if type(error).__name__ != "TimeoutError":
+                raise
+            wrong = [f"nothing is found for {word!r}"]
+        else:
+            with page.expect_navigation():
+                page.click("#search-results li a")
+            if word not in page.inner_text("body").lower():
+                wrong = [f"the first page found for {word!r} does not have it: {page.url.removeprefix(root)}"]
+        return wrong + [text for texts in ear.findings().values() for text in texts]
+    finally:
+        context.close()
+
+
+class Links(HTMLParser):
+    """The names that a page has for its places, and the addresses that it refers to."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.places: set[str] = set()
+        self.addresses: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        for key, value in attributes:
+            if value is None:
+                continue
+            if key == "id" or (key == "name" and tag == "a"):
+                self.places.add(value)
+            elif key in ("href", "src", "data-src", "poster"):
+                self.addresses.append(value)
+
+
+def links(folder: Path) -> list[str]:
+    """Links within the site, on any of its pages, to a file or a place that does not exist."""
+    pages = {
+        path.resolve(): Links(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.rglob("*.html"))
+        if "_static" not in path.relative_to(folder).parts
+    }
+    wrong = {}  # a dictionary, because a page often has a link twice
+    for path, page in pages.items():
+        for address in page.addresses:
+            url = urllib.parse.urlsplit(address)
+            if url.scheme or url.netloc:
+                continue
+            target = (path.parent / urllib.parse.unquote(url.path)).resolve() if url.path else path
+            if target.is_dir():
+                target /= "index.html"
+            place = urllib.parse.unquote(url.fragment)
+            missing = (
+                "no such file"
+                if not target.is_file()
+                else "no such place on that page"
+                if place and target in pages and place not in pages[target].places
+                else ""
+            )
+            if missing:
+                wrong[f"{path.relative_to(folder.resolve()).as_posix()}: {address}: {missing}"] = None
+    return list(wrong)

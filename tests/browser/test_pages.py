@@ -1,0 +1,56 @@
+"""Every page of the site that lies in _build/html, in Chromium."""
+
+from pathlib import Path
+
+import checks
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "_build" / "html"
+
+
+def entries(node):
+    """The pages that a part of _toc.yml names, in order."""
+    if isinstance(node, list):
+        return [name for child in node for name in entries(child)]
+    if not isinstance(node, dict):
+        return []
+    own = [node[key] for key in ("root", "file") if key in node]
+    return own + [name for child in node.values() for name in entries(child)]
+
+
+PAGES = [f"{name}.html" for name in entries(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))]
+
+
+@pytest.fixture(scope="session")
+def root():
+    if not (SITE / "index.html").exists():
+        pytest.fail("There is no site to look at in _build/html: `make book` builds it.", pytrace=False)
+    with checks.served(SITE) as address:
+        yield address
+
+
+def complain(found):
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)
+
+
+@pytest.mark.parametrize("width", checks.WIDTHS)
+@pytest.mark.parametrize("name", [*PAGES, "search.html"])
+def test_page(browser, root, name, width):
+    found = checks.visit(browser, root, name, width)
+    complain([f"{check}: {place}" for check, places in found.items() for place in places])
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_without_scripts(browser, root, name):
+    complain(checks.unscripted(browser, root, name))
+
+
+def test_links(root):
+    complain(checks.links(SITE))
+
+
+def test_search_from_the_disk(browser, root):
+    complain(checks.search(browser, SITE, "codeword"))

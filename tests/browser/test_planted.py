@@ -1,0 +1,90 @@
+"""Every check finds what is planted for it on planted/index.html, and nothing else: each of them can fail."""
+
+import re
+from pathlib import Path
+
+import checks
+import pytest
+
+PLANTED = Path(__file__).parent / "planted"
+
+# what a visit must find there, by check; the axe findings of the second mode begin with its name
+EXPECTED = {
+    "mode": ["the reader's system is dark, the page is light"],
+    "foreign request": ["https://elsewhere.example/mathjax.js"],
+    "failed request": ["missing.js: 404"],
+    "console": ["a planted complaint index.html"],
+    "formulas": ["an error: \\undefined", "not typeset: x^2", "TeX in the text: \\(a + b\\)."],
+    "alt": [
+        "figure.svg has no alternative text",
+        "figure.svg has the name of a file for its alternative text: 0403c007d356aa2ec59c92a0d858.svg",
+        "figure.svg has an alternative text that says nothing: A figure",
+    ],
+    "sideways": [],
+    "widget": [
+        "widget dead: nothing in it takes the keyboard",
+        "widget mouse: a key on its range changes nothing",
+    ],
+    "quiz": ["quiz 1: the keyboard reaches no option", "quiz 2: Enter on the button says nothing"],
+    "folds": [
+        "#mouse-only “Opens by mouse only”: the keyboard does not reach what opens it",
+        "#deaf “Hears no key Show”: Enter does not open it",
+    ],
+    "axe": ["button-name: p:nth-child(3) > button", "dark: color-contrast: .faint"],
+}
+EXPECTED_NARROW = EXPECTED | {
+    "sideways": ["the page scrolls by 218 px, because of div#wide"],
+    # the dark page comes first, and all of axe's rules with it
+    "axe": ["button-name: p:nth-child(3) > button", "color-contrast: .faint"],
+}
+
+
+@pytest.fixture(scope="module")
+def planted():
+    with checks.served(PLANTED) as address:
+        yield address
+
+
+@pytest.mark.parametrize(("width", "expected"), [(1280, EXPECTED), (390, EXPECTED_NARROW)])
+def test_a_visit_finds_what_is_planted(browser, planted, width, expected):
+    found = checks.visit(browser, planted, "index.html", width)
+    assert found == expected
+
+
+def test_no_check_of_a_visit_is_without_a_planted_fault():
+    assert all(EXPECTED[check] or EXPECTED_NARROW[check] for check in EXPECTED)
+
+
+def test_without_scripts(browser, planted):
+    assert checks.unscripted(browser, planted, "index.html") == [
+        *EXPECTED["formulas"],
+        "an empty formula: #by-script span.katex-html",
+        "never seen: #mouse-only p.hidden “The solution.”",
+        "never seen: #deaf p.hidden “The solution.”",
+        "never seen: p#for-scripts “Seen with scripts only.”",
+        "widget dead: no figure in its place",
+        "widget mouse: no figure in its place",
+        "quiz 2: no answer to unfold",
+    ]
+
+
+def test_links():
+    assert checks.links(PLANTED) == [
+        "index.html: missing.js: no such file",
+        "index.html: nowhere.html: no such file",
+        "index.html: #nowhere: no such place on that page",
+        "index.html: search.html#here: no such place on that page",
+    ]
+
+
+def test_search_from_the_disk(browser):
+    nothing, failed, *console = checks.search(browser, PLANTED, "planted")
+    assert nothing == "nothing is found for 'planted'"
+    assert failed == "index.html: net::ERR_FAILED"
+    assert "blocked by CORS policy" in console[0]
+
+
+def test_readme_names_the_vendored_version():
+    readme = (checks.HERE / "vendor" / "README.md").read_text(encoding="utf-8")
+    version = re.match(r"/\*! axe v(\S+)", checks.AXE)[1]
+    assert readme.count(version) == 2
