@@ -469,8 +469,8 @@ def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
     write_book(tmp_path, with_cell(text(lemma + PROOF, **{"no-witness": {"lem-codes-hard": "infinite"}})))
     done = build(tmp_path)
     assert done.returncode == 0, done.stderr
-    page = (tmp_path / "out" / "made.html").read_text()
-    chapter = (tmp_path / "out" / "chapters" / "codes.html").read_text()
+    page = (tmp_path / "out" / "made.html").read_text(encoding="utf-8")
+    chapter = (tmp_path / "out" / "chapters" / "codes.html").read_text(encoding="utf-8")
     for anchor in ("thm-codes-bound", "proof-thm-codes-bound", "witness-thm-codes-bound", "sec-codes"):
         assert f'href="chapters/codes.html#{anchor}"' in page
         assert f'id="{anchor}"' in chapter

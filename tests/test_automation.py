@@ -1,0 +1,171 @@
+"""The automatic runs do what the commands do: one list of Pythons, of steps, and of what is tested."""
+
+import os
+import re
+import subprocess
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tools import package, run
+
+ROOT = Path(__file__).resolve().parents[1]
+WORKFLOWS = {path.name: path for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+# the Pythons that run.py does not refuse
+PYTHONS = [f"3.{minor}" for minor in range(50) if run.refusal((3, minor), "python") is None]
+
+
+def workflow(name: str) -> dict[Any, Any]:
+    content: dict[Any, Any] = yaml.safe_load(WORKFLOWS[name].read_text(encoding="utf-8"))
+    return content
+
+
+def jobs() -> list[Any]:
+    """Every job of every workflow, as a parameter."""
+    return [
+        pytest.param(job, id=f"{name}:{key}")
+        for name in WORKFLOWS
+        for key, job in workflow(name)["jobs"].items()
+    ]
+
+
+def test_the_runs_that_contributing_describes_are_those_that_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = re.search(r"^## Automatic runs\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)[1]
+    assert (
+        set(re.findall(r"`(\w+\.yml)`", section)) == set(WORKFLOWS) == {"tests.yml", "site.yml", "weekly.yml"}
+    )
+
+
+# -- Pythons -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("job", ["book", "package"])
+def test_the_tests_run_on_every_python_that_is_not_refused(job):
+    assert workflow("tests.yml")["jobs"][job]["strategy"]["matrix"]["python"] == PYTHONS
+
+
+def test_the_package_names_the_same_pythons():
+    prefix = "Programming Language :: Python :: 3."
+    named = ["3." + line.removeprefix(prefix) for line in PROJECT["project"]["classifiers"] if prefix in line]
+    assert named == PYTHONS
+    assert PROJECT["project"]["requires-python"] == f">={PYTHONS[0]}"
+    assert PROJECT["tool"]["mypy"]["python_version"] == PYTHONS[0]
+    assert PROJECT["tool"]["ruff"]["target-version"] == "py" + PYTHONS[0].replace(".", "")
+
+
+def test_binder_and_the_published_site_have_one_of_them():
+    binder = (ROOT / "binder" / "runtime.txt").read_text(encoding="utf-8").strip().removeprefix("python-")
+    setups = [
+        step["with"] for step in workflow("site.yml")["jobs"]["build"]["steps"] if "setup-python" in str(step)
+    ]
+    assert [setup["python-version"] for setup in setups] == [binder]
+    assert binder in PYTHONS
+
+
+def test_the_package_is_tested_on_the_three_systems():
+    systems = workflow("tests.yml")["jobs"]["package"]["strategy"]["matrix"]["system"]
+    assert {name.split("-")[0] for name in systems} == {"ubuntu", "macos", "windows"}
+
+
+# -- commands ----------------------------------------------------------------------------------
+
+
+def unknown_commands(script: str) -> list[str]:
+    """The lines of a step's script that call nothing that is in the repository."""
+    return [line for line in script.strip().splitlines() if not exists(line.split("#")[0].split())]
+
+
+def exists(words: list[str]) -> bool:
+    if words[0] == "make":
+        return words[1:] and set(words[1:]) <= {name for name, _ in run.COMMANDS}
+    if words[:2] == ["python", "-m"]:
+        return find_spec(words[2]) is not None and all((ROOT / w).exists() for w in words[3:] if w[0] != "-")
+    return os.access(ROOT / words[0], os.X_OK)
+
+
+@pytest.mark.parametrize("job", jobs())
+def test_the_commands_of_the_workflows_exist(job):
+    for step in job.get("steps", []):
+        assert unknown_commands(step.get("run", "")) == []
+    if "uses" in job:
+        called = ROOT / job["uses"]
+        assert called.exists()
+        inputs = workflow(called.name)[True]["workflow_call"]["inputs"]  # YAML 1.1 reads `on` as true
+        assert set(job.get("with", {})) <= set(inputs)
+
+
+@pytest.mark.parametrize(
+    "line", ["make bok", "make", ".ci/walk", "python -m tools.nothing", "curl example.org"]
+)
+def test_a_command_that_does_not_exist_would_be_noticed(line):
+    assert unknown_commands(f".ci/run\n{line}") == [line]
+
+
+def test_the_readmes_two_commands_are_run():
+    scripts = [step.get("run", "") for job in jobs() for step in job.values[0].get("steps", [])]
+    assert ".ci/run" in {script.split(" ")[0] for script in scripts}  # test_commands.py: this is `make test`
+    assert "make book" in scripts
+
+
+# -- safety ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_run_may_do_little_and_knows_no_secret(name):
+    assert workflow(name)["permissions"] == {"contents": "read"}
+    assert "concurrency" in workflow(name)
+    assert "secrets" not in WORKFLOWS[name].read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("job", jobs())
+def test_a_job_ends_and_runs_actions_of_a_known_version(job):
+    assert "uses" in job or job["timeout-minutes"] <= 60
+    for step in job.get("steps", []):
+        assert re.fullmatch(r"actions/[\w-]+@v\d+", step.get("uses", "actions/none@v0"))
+    # whoever may write does not run the repository's code
+    if "permissions" in job:
+        assert not any("run" in step or "checkout" in str(step) for step in job["steps"])
+
+
+# -- git hooks ---------------------------------------------------------------------------------
+
+
+def test_the_git_hooks_are_the_steps_of_make_check():
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    (repository,) = yaml.safe_load(text)["repos"]
+    assert repository["repo"] == "local"  # no versions of their own
+    hooks = [(hook["name"], tuple(hook["entry"].split())) for hook in repository["hooks"]]
+    assert hooks == [(name, (".ci/tool", *program)) for name, program in run.CHECKS]
+    for hook in repository["hooks"]:
+        assert (hook["pass_filenames"], hook["always_run"]) == (False, True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a bash script")
+def test_a_git_hook_without_the_environment_says_what_to_do(tmp_path):
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / ".ci" / "tool").write_bytes((ROOT / ".ci" / "tool").read_bytes())
+    result = subprocess.run(
+        ["bash", ".ci/tool", "ruff", "check"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 1
+    assert "`make check`" in result.stderr
+
+
+# -- mcutils by itself -------------------------------------------------------------------------
+
+
+def test_every_module_is_tested_by_itself():
+    """A new module is taken along without being named, or its test file is missed."""
+    assert {"certificate", "data", "ecoc", "loss"} <= set(package.modules())
+    for argument in package.pytest_arguments():
+        if argument.startswith("tests/"):
+            assert (ROOT / argument).exists()
+    # what is left out is an extra, which users ask for by name
+    assert {"plot"} == package.WITH_THE_BOOK == set(PROJECT["project"]["optional-dependencies"])
