@@ -1,0 +1,163 @@
+"""Sphinx extension: what every page needs beside its text.
+
+- A description for search engines: the page's first sentences, or its own front matter
+  (`myst: html_meta: description`).
+- Marks that programs reading a page aloud can trust: no id twice, names that say what is to be
+  seen, no roles that have been withdrawn. They repair what other extensions write.
+- The icons' font, and a Binder button where the configuration names a repository.
+"""
+
+from __future__ import annotations
+
+import copy
+import html
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from web.ext import katex
+
+ICONS = Path(__file__).parents[1] / "vendor" / "fontawesome"
+
+SHORTEST, LONGEST = 50, 160  # what search engines show of a description
+
+# of the pages that are not written by anybody
+DESCRIPTIONS = {
+    "genindex": "Every term and every function of the book by the alphabet, and the places that treat it.",
+    "search": "Search the whole book, chapters and back matter, in your browser; no other computer is asked.",
+}
+
+
+def plain(node: nodes.Element) -> str:
+    """The words of a paragraph, its formulas as letters."""
+    node = copy.deepcopy(node)
+    for formula in list(node.findall(nodes.math)):
+        result = katex.answer(formula.astext(), False)
+        text = katex.plain(result["html"]) if "html" in result else formula.astext()
+        formula.parent.replace(formula, nodes.Text(text))
+    return re.sub(r"\s+", " ", node.astext()).strip()
+
+
+def shortened(text: str) -> str:
+    """As many whole sentences as fit; if they fill less than half the room, as many words."""
+    if len(text) <= LONGEST:
+        return text
+    ends = [m.end() for m in re.finditer(r"[.?!](?=\s)", text[: LONGEST + 1])]
+    if ends and ends[-1] >= LONGEST / 2:
+        return text[: ends[-1]]
+    return text[: LONGEST - 1].rsplit(" ", 1)[0].rstrip(" ,;:–—") + "…"
+
+
+def running_text(doctree: nodes.document) -> Iterator[nodes.paragraph]:
+    """The paragraphs that stand in the page itself, not in a box, a table or a list."""
+    for paragraph in doctree.findall(nodes.paragraph):
+        if isinstance(paragraph.parent, nodes.section | nodes.document):
+            yield paragraph
+
+
+def description(doctree: nodes.document, otherwise: str) -> str:
+    text = ""
+    for paragraph in running_text(doctree):
+        text = f"{text} {plain(paragraph)}".strip()
+        if len(text) >= SHORTEST:
+            return shortened(text)
+    return shortened(f"{text} {otherwise}".strip())
+
+
+def own_description(doctree: nodes.document) -> str:
+    for meta in doctree.findall(nodes.meta):
+        if meta.get("name") == "description":
+            return str(meta["content"])
+    return ""
+
+
+def describe(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    own = own_description(doctree) if doctree else ""
+    context["has_own_description"] = bool(own)
+    if pagename in DESCRIPTIONS:
+        context["page_description"] = DESCRIPTIONS[pagename]
+    elif doctree is not None:
+        title = plain(app.env.titles[pagename])
+        context["page_description"] = own or description(
+            doctree, f"{title}: a page of the book “{app.config.html_title or app.config.project}”."
+        )
+
+
+SHARED_IDS = {"proof", "proof-content", "exercise-content", "solution-content"}
+
+
+class NoIdTwice(SphinxPostTransform):
+    """sphinx-proof gives all proofs one id, the insides of all statements another; sphinx-exercise too."""
+
+    default_priority = 400
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        for node in self.document.findall(nodes.Element):
+            if not SHARED_IDS.isdisjoint(node.get("ids", ())):
+                node["ids"] = [name for name in node["ids"] if name not in SHARED_IDS]
+
+
+# what other extensions write -> what programs that read aloud understand
+REPAIRS = [
+    # of bibliographies: the role has been withdrawn, and what stands in a list is an item
+    ('role="doc-biblioentry"', 'role="listitem"'),
+    # of cells that unfold: the name that is to be seen is better
+    ('<summary aria-label="Toggle hidden content">', "<summary>"),
+]
+
+
+# a formula alone at the head of a column
+FORMULA_AS_HEAD = re.compile(
+    r'<th class="head"><p><span class="math [^<]*<span class="katex">.*?</th>', re.DOTALL
+)
+
+
+def named(head: re.Match[str]) -> str:
+    """With its letters as its name: programs that check or read tables may not know MathML."""
+    text = head.group()
+    if text.count("<math ") != 1 or not text.endswith("</span></p></th>"):
+        return text
+    return text.replace("<math ", f'<math aria-label="{html.escape(katex.plain(text))}" ', 1)
+
+
+def repair(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    if "body" in context:
+        for found, better in REPAIRS:
+            context["body"] = context["body"].replace(found, better)
+        context["body"] = FORMULA_AS_HEAD.sub(named, context["body"])
+
+
+def offer_binder(app: Sphinx, config: Config) -> None:
+    """The theme cannot launch what it has no address of, and fails if asked to."""
+    options = config.html_theme_options
+    if options.get("repository_url"):
+        binder = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
+        options.setdefault("launch_buttons", binder)
+        options.setdefault("repository_branch", "main")
+
+
+def copy_icons(app: Sphinx) -> None:
+    if app.builder.format == "html":
+        target = Path(app.outdir) / "_static" / "icons"
+        shutil.copytree(ICONS, target, ignore=shutil.ignore_patterns("*.md"), dirs_exist_ok=True)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_post_transform(NoIdTwice)
+    app.connect("config-inited", offer_binder)
+    app.connect("builder-inited", copy_icons)
+    app.connect("html-page-context", describe)
+    app.connect("html-page-context", repair)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
