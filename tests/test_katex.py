@@ -156,7 +156,8 @@ def test_comma_and_brackets_stay_beside_the_formula(page: str):
 
 
 def test_stylesheet_and_fonts_are_in_the_site(build: tuple[Path, str], page: str):
-    assert re.search(r'<link [^>]*href="\.\./_static/katex/katex\.min\.css\?v=', page)
+    assert re.search(r'<link [^>]*href="\.\./_static/book\.bundle\.css\?v=', page)
+    assert 'url("katex/fonts/' in (build[0] / "_static" / "book.bundle.css").read_text(encoding="utf-8")
     folder = build[0] / "_static" / "katex"
     stylesheet = (folder / "katex.min.css").read_text(encoding="utf-8")
     fonts = re.findall(r"url\(([^)]+)\)", stylesheet)

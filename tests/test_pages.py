@@ -181,7 +181,25 @@ def test_no_page_loads_what_only_some_readers_need(pages: dict[str, Page]):
         if name != "search":
             assert not [s for s in scripts if "searchindex" in s], name
             waited_for = [a["src"] for a in page.all("script") if "src" in a and "defer" not in a]
-            assert [re.sub(r".*/|\?.*", "", s or "") for s in waited_for] == ["documentation_options.js"]
+            assert waited_for == [], name
+            assert "const DOCUMENTATION_OPTIONS" in page.text
+
+
+def test_one_stylesheet_with_all_that_it_names(book: Path, pages: dict[str, Page]):
+    static = book / "_build" / "html" / "_static"
+    links = {
+        re.sub(r".*_static/|\?.*", "", a["href"] or "")
+        for page in pages.values()
+        for a in page.all("link", rel="stylesheet")
+    }
+    assert links == {"book.bundle.css"}
+    css = (static / "book.bundle.css").read_text(encoding="utf-8")
+    assert "@import" not in css
+    assert "@charset" not in css
+    assert (static / "book.css").read_text(encoding="utf-8")[:500] in css
+    addresses = {a for a in re.findall(r'url\(["\']?([^"\')]+)', css) if not a.startswith(("data:", "#"))}
+    assert {"icons/book-icons.woff2", "katex/fonts/KaTeX_Main-Regular.woff2"} <= addresses
+    assert [a for a in addresses if not (static / a).is_file()] == []
 
 
 def test_icon_of_the_site(book: Path, pages: dict[str, Page]):

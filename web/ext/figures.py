@@ -96,7 +96,7 @@ def reserve_place(
             more += f' width="{pixels[0]}" height="{pixels[1]}"'
         if "loading=" not in tag and match.start() > below >= 0:
             more += ' loading="lazy"'
-        return tag.replace("<img", f"<img{more}", 1)
+        return re.sub(r"\s*(/?>)$", rf"{more} \1", tag)
 
     context["body"] = re.sub(r"<img\b[^>]*>", with_size, body)
 
