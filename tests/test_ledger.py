@@ -411,6 +411,9 @@ PAGE = """# Made from the ledger
 ```{source-map}
 ```
 
+```{lecture-list}
+```
+
 ```{lecture-plan}
 ```
 
@@ -482,6 +485,8 @@ def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
     assert "has no witness: infinite" in shown
     assert "K.3 – K.4 in preparation (chapter “Trees”)" in shown
     assert "A blank page. (page 4) nothing to treat" in shown
+    assert "A, 2014. 3 of 5 items are treated so far." in shown
+    assert 'href="#sources-k"' in page
     assert "teh the" in shown
     assert "1.2 s (ours) against 2 s (scikit-learn) 0.61 (0.50 to 0.70, 7 repeats)" in shown
 

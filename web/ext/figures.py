@@ -18,6 +18,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+from sphinx.writers.html5 import HTML5Translator
 
 from tools import notebooks, stored
 
@@ -101,6 +102,10 @@ def reserve_place(
     context["body"] = re.sub(r"<img\b[^>]*>", with_size, body)
 
 
+class ShownFigure(nodes.figure):
+    """A figure without a number: it has one where it belongs."""
+
+
 class ChapterFigure(SphinxDirective):
     required_arguments = 1
     has_content = True
@@ -137,7 +142,7 @@ class ChapterFigure(SphinxDirective):
         image = nodes.image(uri="/" + file.relative_to(self.env.srcdir).as_posix())
         image["alt"] = cell.metadata["mystnb"].get("image", {}).get("alt", "")
         self.set_source_info(image)
-        figure = nodes.figure("", image, classes=["chapter-figure"])
+        figure = ShownFigure("", image, classes=["chapter-figure"])
         if self.content:
             caption = nodes.container()
             self.state.nested_parse(self.content, self.content_offset, caption)
@@ -148,6 +153,8 @@ class ChapterFigure(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    as_figure = (HTML5Translator.visit_figure, HTML5Translator.depart_figure)
+    app.add_node(ShownFigure, html=as_figure)
     app.add_directive("chapter-figure", ChapterFigure)
     app.connect("doctree-resolved", demand_alternative_text)
     app.connect("html-page-context", reserve_place)

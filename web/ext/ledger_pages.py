@@ -1,6 +1,6 @@
 """Sphinx extension: the pages that are made from the ledger, the errata and the benchmarks.
 
-Directives, each without content: ``theorem-ledger``, ``source-map``, ``lecture-plan``, ``errata-list`` (with
+Directives, each without content: ``theorem-ledger``, ``source-map``, ``lecture-list``, ``lecture-plan``, ``errata-list`` (with
 the argument errors, slips or right) and ``benchmark-table``. They write MyST and let the page's own parser
 read it, so every reference in them is checked by the build like any other.
 
@@ -43,6 +43,10 @@ def erratum(identifier: str) -> str:
 def erratum_anchor(identifier: str) -> str:
     kind = "erratum" if identifier.startswith("E-") else "right"
     return f"{kind}-{identifier.lower().replace('.', '-')}"
+
+
+def lecture_anchor(name: str) -> str:
+    return f"sources-{name.lower()}"
 
 
 def source_anchor(item: str) -> str:
@@ -146,6 +150,7 @@ class SourceMap(GeneratedPage):
                 if link not in where.setdefault(item, []):
                     where[item].append(link)
         for name, lecture in self.book.lectures.items():
+            yield f"({lecture_anchor(name)})="
             yield f"## {name}: {lecture['title']}"
             yield ""
             yield (
@@ -184,6 +189,20 @@ class SourceMap(GeneratedPage):
             return f"{{doc}}`/{treatment.place.document}`"
         role = "prf:ref" if treatment.target_is_statement else "ref"
         return f"{{{role}}}`{treatment.target}`"
+
+
+class LectureList(GeneratedPage):
+    """The lectures, with a link to each one's part of the source map, and how far the book is with it."""
+
+    def lines(self) -> Iterator[str]:
+        treated = {item for treatment in self.book.treatments for item in treatment.items}
+        for name, lecture in self.book.lectures.items():
+            items = [item for item, entry in lecture["items"].items() if entry["owner"] != "empty"]
+            done = sum(item in treated for item in items)
+            yield (
+                f"- {{ref}}`{lecture['title']} <{lecture_anchor(name)}>`: {lecture['author']}, "
+                f"{lecture['date']}. {done} of {len(items)} items are treated so far."
+            )
 
 
 class LecturePlan(GeneratedPage):
@@ -309,6 +328,7 @@ def add_anchors(app: Sphinx, doctree: nodes.document) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("theorem-ledger", TheoremLedger)
     app.add_directive("source-map", SourceMap)
+    app.add_directive("lecture-list", LectureList)
     app.add_directive("lecture-plan", LecturePlan)
     app.add_directive("errata-list", ErrataList)
     app.add_directive("benchmark-table", BenchmarkTable)
