@@ -1,0 +1,804 @@
+r"""Risks: what a wrong answer costs, on average.
+
+A classifier answers a class (or a set of labels) to every input; a *cost* :math:`\Delta(y, y')` says what
+the answer :math:`y'` costs where :math:`y` is true; the *risk* is its mean over the distribution of the
+examples, and the *empirical risk* its mean over a sample. Four costs have names: the 0-1 cost, the Hamming
+cost of multi-label problems, the balanced cost and the general cost matrix.
+
+Classes are counted from 0, so that class y is row y of a matrix; ``np.unique(labels, return_inverse=True)``
+turns other labels into such numbers. Rows of a matrix of counts or costs are true classes, columns are
+answers. Nothing is dropped in silence: a class without an example has no recall, and a mean over classes
+refuses it unless told what to do.
+
+>>> from mcutils import risk
+>>> y, answer = [0, 0, 0, 1, 2], [0, 0, 1, 1, 0]
+>>> risk.zero_one(y, answer), round(risk.balanced(y, answer), 3)
+(0.4, 0.444)
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log, sqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "BayesRule",
+    "Confusion",
+    "Interval",
+    "balanced",
+    "bayes_rule",
+    "check_costs",
+    "confusion",
+    "cost_sensitive",
+    "costs_from_graph",
+    "costs_from_tree",
+    "costs_from_weights",
+    "hamming",
+    "hoeffding_interval",
+    "signs",
+    "top_k",
+    "zero_one",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Undefined = Literal["refuse", "skip", "zero"]
+Tie = Literal["smallest", "for", "against"]
+
+
+# ---------------------------------------------------------------------------------------------------
+# What is passed in
+
+
+def _classes(labels: ArrayLike, name: str, n_classes: int | None = None) -> Ints:
+    """Class numbers as a vector of integers from 0."""
+    array = np.asarray(labels)
+    if array.ndim != 1 or len(array) == 0:
+        raise ValueError(f"{name} must be a vector of at least one class, found shape {array.shape}")
+    if array.dtype.kind not in "iu" or array.min() < 0:
+        raise ValueError(
+            f"{name} must hold class numbers 0, 1, 2, ..., found {np.unique(array)[:5].tolist()}; "
+            "np.unique(labels, return_inverse=True) makes such numbers"
+        )
+    if n_classes is not None and array.max() >= n_classes:
+        raise ValueError(f"{name} has class {array.max()}, but there are only the {n_classes} classes from 0")
+    return array.astype(np.intp)
+
+
+def _pair(y: ArrayLike, answer: ArrayLike, n_classes: int | None = None) -> tuple[Ints, Ints]:
+    true, said = _classes(y, "y", n_classes), _classes(answer, "answer", n_classes)
+    if len(true) != len(said):
+        raise ValueError(f"y and answer must be equally long, found {len(true)} and {len(said)}")
+    return true, said
+
+
+def _weights(sample_weight: ArrayLike | None, m: int) -> Floats:
+    if sample_weight is None:
+        return np.ones(m)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (m,):
+        raise ValueError(f"sample_weight must have one entry for each of {m} examples, found {weights.shape}")
+    if not np.isfinite(weights).all() or weights.min() < 0 or weights.max() == 0:
+        raise ValueError("sample_weight must be finite, not negative and not zero throughout")
+    return weights
+
+
+def _mean(values: NDArray[Any], weights: Floats) -> float:
+    return float(np.sum(weights * values) / np.sum(weights))
+
+
+# ---------------------------------------------------------------------------------------------------
+# Risks
+
+
+def zero_one(y: ArrayLike, answer: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    r"""Share of wrong answers: the 0-1 risk :math:`\frac1m \sum_i 1[h(x_i) \ne y_i]` (def-risk-zero-one).
+
+    Parameters
+    ----------
+    y, answer : (m,) array-like
+        True classes and answers, from 0.
+    sample_weight : (m,) array-like, optional
+        Weights that are not negative; the mean becomes a weighted one. With the probabilities of a finite
+        distribution as weights the result is the risk itself.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> zero_one([0, 1, 2, 2], [0, 1, 1, 0])
+    0.5
+    """
+    true, said = _pair(y, answer)
+    return _mean(true != said, _weights(sample_weight, len(true)))
+
+
+def signs(labels: ArrayLike) -> NDArray[np.int8]:
+    r"""Label vectors in :math:`\{-1, +1\}^k`, out of :math:`\{0, 1\}^k`, booleans or signs.
+
+    Parameters
+    ----------
+    labels : (m, k) array-like
+        One row for each example; all entries among 0 and 1, or all among -1 and +1.
+
+    Returns
+    -------
+    (m, k) int8 array
+
+    Examples
+    --------
+    >>> signs([[1, 0, 1], [0, 0, 0]])
+    array([[ 1, -1,  1],
+           [-1, -1, -1]], dtype=int8)
+    """
+    array = np.asarray(labels)
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(f"labels must be a matrix, one row for each example, found shape {array.shape}")
+    if array.dtype.kind in "biuf":
+        if np.isin(array, (0, 1)).all():
+            return np.where(array == 1, np.int8(1), np.int8(-1))
+        if np.isin(array, (-1, 1)).all():
+            return array.astype(np.int8)
+    raise ValueError(f"labels must have entries 0 and 1, or -1 and +1, found {np.unique(array)[:5].tolist()}")
+
+
+def hamming(y: ArrayLike, answer: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    r"""Share of wrong labels, :math:`\frac1m \sum_i \frac1k d_H(h(x_i), y_i)` (def-risk-hamming).
+
+    Parameters
+    ----------
+    y, answer : (m, k) array-like
+        Label vectors, with entries 0 and 1 or -1 and +1.
+    sample_weight : (m,) array-like, optional
+        As in :func:`zero_one`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> hamming([[1, 0, 1], [0, 0, 0]], [[1, 1, 1], [0, 0, 1]])
+    0.3333333333333333
+    """
+    true, said = np.asarray(y), np.asarray(answer)
+    if true.shape != said.shape:
+        raise ValueError(f"y and answer must have the same shape, found {true.shape} and {said.shape}")
+    wrong = signs(true) != signs(said)
+    return _mean(wrong.mean(axis=1), _weights(sample_weight, len(wrong)))
+
+
+def cost_sensitive(
+    y: ArrayLike, answer: ArrayLike, cost: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    r"""Mean cost :math:`\frac1m \sum_i \Delta(y_i, h(x_i))` (def-risk-cost).
+
+    Parameters
+    ----------
+    y, answer : (m,) array-like
+        True classes and answers, from 0. Answers beyond the classes are allowed where ``cost`` has further
+        columns, say for "I do not know".
+    cost : (k, k) or (k, more than k) array-like
+        See :func:`check_costs`.
+    sample_weight : (m,) array-like, optional
+        As in :func:`zero_one`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> cost_sensitive([0, 1, 1], [1, 0, 1], [[0, 1], [5, 0]])
+    2.0
+    """
+    costs = check_costs(cost)
+    true, said = _pair(y, answer)
+    _classes(true, "y", costs.shape[0])
+    _classes(said, "answer", costs.shape[1])
+    return _mean(costs[true, said], _weights(sample_weight, len(true)))
+
+
+def balanced(
+    y: ArrayLike,
+    answer: ArrayLike,
+    *,
+    n_classes: int | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Mean over the classes of the share of wrong answers in each class (def-risk-balanced).
+
+    It is the mean of :math:`1 - \text{recall}`, that is, one minus "balanced accuracy".
+
+    Parameters
+    ----------
+    y, answer : (m,) array-like
+        True classes and answers, from 0.
+    n_classes : int, optional
+        Number of classes; by default one more than the largest number in ``y``. Each of them needs an
+        example, for the share of wrong answers in an empty class does not exist.
+    sample_weight : (m,) array-like, optional
+        As in :func:`zero_one`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    Always to answer class 0 costs 5 per cent here, and a half when both classes count alike:
+
+    >>> y = [0] * 95 + [1] * 5
+    >>> zero_one(y, [0] * 100), balanced(y, [0] * 100)
+    (0.05, 0.5)
+    """
+    true, said = _pair(y, answer)
+    weights = _weights(sample_weight, len(true))
+    k = int(true.max()) + 1 if n_classes is None else n_classes
+    _classes(true, "y", k)
+    size = np.bincount(true, weights, minlength=k)
+    if (size == 0).any():
+        raise ValueError(
+            f"y has no example of class {int(np.argmin(size))} (counted from 0, {k} classes): its share of "
+            "wrong answers does not exist; number the classes that occur without gaps, or collect examples"
+        )
+    return float(np.mean(np.bincount(true, weights * (true != said), minlength=k) / size))
+
+
+# ---------------------------------------------------------------------------------------------------
+# Costs
+
+
+def check_costs(cost: ArrayLike) -> NDArray[Any]:
+    r"""The matrix :math:`\Delta(y, y')` as an array, or a ValueError that says what is wrong with it.
+
+    Rows are true classes, columns answers. The first k columns are the classes, where the diagonal is zero;
+    further columns are answers that are no class. Entries are finite and not negative. Fractions stay
+    fractions.
+
+    Parameters
+    ----------
+    cost : (k, k) or (k, more than k) array-like
+        Of numbers, at least two rows.
+
+    Examples
+    --------
+    >>> check_costs([[0, 1], [5, 0]])
+    array([[0., 1.],
+           [5., 0.]])
+    >>> check_costs([[0, 1], [5, 2]])
+    Traceback (most recent call last):
+        ...
+    ValueError: cost of a right answer must be 0, found 2.0 for class 1 (counted from 0)
+    """
+    array = np.asarray(cost)
+    costs = array if array.dtype == object else array.astype(np.float64)
+    if costs.ndim != 2 or costs.shape[0] < 2 or costs.shape[1] < costs.shape[0]:
+        raise ValueError(
+            "cost must be a matrix with a row for each of at least two classes and a column for each class, "
+            f"then perhaps for further answers, found shape {costs.shape}"
+        )
+    if not np.isfinite(costs.astype(np.float64)).all() or costs.min() < 0:
+        raise ValueError("cost must be finite and not negative")
+    right = np.diagonal(costs)
+    if (right != 0).any():
+        y = int(np.argmax(right != 0))
+        raise ValueError(f"cost of a right answer must be 0, found {right[y]} for class {y} (counted from 0)")
+    return costs
+
+
+def costs_from_weights(weights: ArrayLike) -> NDArray[Any]:
+    r"""Costs of mistakes from a weight for each class: :math:`\Delta(y, y') = w_y` for :math:`y' \ne y`.
+
+    With :math:`w_y = 1 / (k \pi_y)`, where :math:`\pi_y` is the probability of class y, the cost-sensitive
+    risk is the balanced risk (prop-risk-balanced).
+
+    Parameters
+    ----------
+    weights : (k,) array-like
+        Not negative. Fractions stay fractions.
+
+    Returns
+    -------
+    (k, k) array
+
+    Examples
+    --------
+    >>> costs_from_weights([1, 5])
+    array([[0., 1.],
+           [5., 0.]])
+    """
+    array = np.asarray(weights)
+    if array.ndim != 1:
+        raise ValueError(f"weights must be a vector, one weight for each class, found shape {array.shape}")
+    row = array if array.dtype == object else array.astype(np.float64)
+    mistake = 1 - np.eye(len(row), dtype=int)
+    return check_costs(row[:, None] * mistake)
+
+
+def _distances(
+    neighbours: Mapping[Hashable, Iterable[Hashable]], classes: Sequence[Hashable], scale: bool
+) -> Floats:
+    """Numbers of edges of shortest paths between the classes, by breadth-first search."""
+    if len(classes) < 2 or len(set(classes)) != len(classes):
+        raise ValueError(f"classes must name at least two different classes, found {list(classes)}")
+    unknown = [name for name in classes if name not in neighbours]
+    if unknown:
+        raise ValueError(f"classes names {unknown[0]!r}, which has no edge")
+    costs = np.empty((len(classes), len(classes)))
+    for row, start in zip(costs, classes, strict=True):
+        steps = {start: 0}
+        queue = deque([start])
+        while queue:
+            here = queue.popleft()
+            for there in neighbours[here]:
+                if there not in steps:
+                    steps[there] = steps[here] + 1
+                    queue.append(there)
+        far = [name for name in classes if name not in steps]
+        if far:
+            raise ValueError(f"no path joins {start!r} and {far[0]!r}: their distance does not exist")
+        row[:] = [steps[name] for name in classes]
+    return costs / costs.max() if scale else costs
+
+
+def costs_from_graph(
+    edges: Iterable[tuple[Hashable, Hashable]], classes: Sequence[Hashable], *, scale: bool = True
+) -> Floats:
+    r"""Costs from a graph of concepts: the number of edges of a shortest path, over its largest value.
+
+    An ontology draws arrows ("is a", "part of"); here they are walked both ways (def-risk-distance). The
+    cost is a metric on the classes (prop-risk-metric).
+
+    Parameters
+    ----------
+    edges : iterable of pairs
+        The edges; direction does not count. A concept need not be a class.
+    classes : sequence
+        The concepts that are classes, in the order of the rows of the result.
+    scale : bool, default=True
+        Divide by the largest distance between two classes, so that costs lie in [0, 1].
+
+    Returns
+    -------
+    (k, k) array
+
+    Examples
+    --------
+    >>> costs_from_graph([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")], "abc", scale=False)
+    array([[0., 1., 2.],
+           [1., 0., 1.],
+           [2., 1., 0.]])
+    >>> costs_from_graph([("a", "b"), ("c", "d")], "ac")
+    Traceback (most recent call last):
+        ...
+    ValueError: no path joins 'a' and 'c': their distance does not exist
+    """
+    neighbours: defaultdict[Hashable, set[Hashable]] = defaultdict(set)
+    for edge in edges:
+        if len(edge) != 2:
+            raise ValueError(f"edges must be pairs, found {edge!r}")
+        first, second = edge
+        neighbours[first].add(second)
+        neighbours[second].add(first)
+    return _distances(neighbours, classes, scale)
+
+
+def costs_from_tree(
+    parents: Mapping[Hashable, Hashable], classes: Sequence[Hashable], *, scale: bool = True
+) -> Floats:
+    r"""Costs from a hierarchy: the number of edges between two classes in the tree, over its largest value.
+
+    It counts the ancestors that one of the two has and the other has not (prop-risk-tree).
+
+    Parameters
+    ----------
+    parents : mapping
+        The parent of each concept but the root.
+    classes : sequence
+        The concepts that are classes, inner ones included, in the order of the rows of the result.
+    scale : bool, default=True
+        Divide by the largest distance between two classes, so that costs lie in [0, 1].
+
+    Returns
+    -------
+    (k, k) array
+
+    Examples
+    --------
+    >>> parents = {"sports": "news", "baseball": "sports", "politics": "news"}
+    >>> costs_from_tree(parents, ["sports", "baseball", "politics"], scale=False)
+    array([[0., 1., 2.],
+           [1., 0., 3.],
+           [2., 3., 0.]])
+    """
+    roots = set(parents.values()) - set(parents)
+    if len(roots) != 1:
+        found = ", ".join(sorted(map(repr, roots))) if roots else "none"
+        raise ValueError(f"parents must have one root, which has no parent itself, found {found}")
+    for start in parents:
+        seen = {start}
+        node = start
+        while node in parents:
+            node = parents[node]
+            if node in seen:
+                raise ValueError(f"parents is no tree: {start!r} is led round a cycle at {node!r}")
+            seen.add(node)
+    return costs_from_graph(parents.items(), classes, scale=scale)
+
+
+# ---------------------------------------------------------------------------------------------------
+# The best rule
+
+
+@dataclass(frozen=True, eq=False)
+class BayesRule:
+    r"""What the Bayes rule answers; see :func:`bayes_rule`.
+
+    Attributes
+    ----------
+    decision : (n,) int array
+        The answer of least expected cost; of several, the one with the smallest number.
+    tied : (n,) bool array
+        Whether there were several.
+    expected : (n, number of answers) array
+        :math:`\sum_y p(y \mid x) \Delta(y, y')`, the expected cost of every answer.
+    """
+
+    decision: Ints
+    tied: NDArray[np.bool_]
+    expected: NDArray[Any]
+
+    @property
+    def conditional_risk(self) -> NDArray[Any]:
+        """The least expected cost at every input; its mean over the inputs is the Bayes risk."""
+        least: NDArray[Any] = self.expected.min(axis=1)
+        return least
+
+
+def bayes_rule(probabilities: ArrayLike, cost: ArrayLike | None = None) -> BayesRule:
+    r"""The rule of least risk when the class probabilities are known (prop-risk-bayes-cost).
+
+    At every input it answers :math:`\argmin_{y'} \sum_y p(y \mid x) \Delta(y, y')`; with the 0-1 cost this
+    is the most probable class (prop-risk-bayes).
+
+    Parameters
+    ----------
+    probabilities : (n, k) array-like
+        Row x holds :math:`p(y \mid x)`, or the joint probabilities :math:`p(x, y)`, or anything else in
+        proportion: nothing is normalised. Floating-point values are compared as they are; with fractions
+        (an array of objects) everything is exact, ties included.
+    cost : (k, number of answers) array-like, optional
+        See :func:`check_costs`; by default the 0-1 cost.
+
+    Returns
+    -------
+    BayesRule
+
+    Examples
+    --------
+    >>> found = bayes_rule([[0.6, 0.4], [0.5, 0.5]])
+    >>> found.decision, found.tied
+    (array([0, 0]), array([False,  True]))
+
+    A miss of class 1 is five times as dear:
+
+    >>> bayes_rule([[0.6, 0.4], [0.9, 0.1]], [[0, 1], [5, 0]]).decision
+    array([1, 0])
+    """
+    array = np.asarray(probabilities)
+    p = array if array.dtype == object else array.astype(np.float64)
+    if p.ndim != 2 or p.shape[0] < 1 or p.shape[1] < 2:
+        raise ValueError(
+            f"probabilities must be a matrix, a row for each input and at least two columns, found {p.shape}"
+        )
+    if not np.isfinite(p.astype(np.float64)).all() or p.min() < 0:
+        raise ValueError("probabilities must be finite and not negative")
+    if cost is None:
+        # the sum over all other classes, as one minus its own would round
+        expected = p @ (1 - np.eye(p.shape[1], dtype=int))
+        best = p == p.max(axis=1, keepdims=True)
+    else:
+        costs = check_costs(cost)
+        if costs.shape[0] != p.shape[1]:
+            raise ValueError(
+                f"cost must have a row for each class: {costs.shape[0]} rows, but {p.shape[1]} probabilities"
+            )
+        expected = p @ costs
+        best = expected == expected.min(axis=1, keepdims=True)
+    best = best.astype(bool)
+    return BayesRule(best.argmax(axis=1), best.sum(axis=1) > 1, expected)
+
+
+# ---------------------------------------------------------------------------------------------------
+# The confusion matrix and what is read off it
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion:
+    r"""Who was taken for whom; see :func:`confusion`.
+
+    Attributes
+    ----------
+    counts : (k, k) array
+        Entry (y, y'): how many examples of class y got the answer y', or their weight.
+    """
+
+    counts: Floats
+
+    @property
+    def support(self) -> Floats:
+        """Size of each class: the sums of the rows."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @property
+    def answered(self) -> Floats:
+        """How often each class was the answer: the sums of the columns."""
+        return np.asarray(self.counts.sum(axis=0))
+
+    @property
+    def zero_one(self) -> float:
+        """Share of wrong answers."""
+        return float(1 - np.trace(self.counts) / self.counts.sum())
+
+    @cached_property
+    def recall(self) -> Floats:
+        """Share of right answers among the examples of each class; nan for a class without any."""
+        return _ratio(np.diagonal(self.counts), self.support)
+
+    @cached_property
+    def precision(self) -> Floats:
+        """Share of right answers among those that named each class; nan for a class never named."""
+        return _ratio(np.diagonal(self.counts), self.answered)
+
+    @cached_property
+    def f1(self) -> Floats:
+        r"""Harmonic mean of precision and recall, :math:`2 C_{yy} / (\text{row} + \text{column})`.
+
+        nan for a class that neither occurs nor is named; 0 for one that is never named rightly.
+        """
+        return _ratio(2 * np.diagonal(self.counts), self.support + self.answered)
+
+    def macro(self, name: Literal["recall", "precision", "f1"], undefined: Undefined = "refuse") -> float:
+        """Mean over the classes of recall, precision or F1.
+
+        Parameters
+        ----------
+        name : {"recall", "precision", "f1"}
+            What to average.
+        undefined : {"refuse", "skip", "zero"}
+            What to do with a class for which it does not exist: raise a ValueError, leave the class out, or
+            count it as 0. scikit-learn counts 0 and warns, but leaves out absent classes in
+            ``balanced_accuracy_score``.
+
+        Returns
+        -------
+        float
+        """
+        if name not in ("recall", "precision", "f1"):
+            raise ValueError(f"name={name!r} is not known; allowed are 'recall', 'precision' and 'f1'")
+        if undefined not in ("refuse", "skip", "zero"):
+            raise ValueError(f"undefined={undefined!r} is not known; allowed are 'refuse', 'skip' and 'zero'")
+        values: Floats = getattr(self, name)
+        missing = np.isnan(values)
+        if undefined == "refuse" and missing.any():
+            raise ValueError(
+                f"the {name} of class {int(np.argmax(missing))} (counted from 0) does not exist; "
+                "undefined='skip' leaves it out, undefined='zero' counts it as 0"
+            )
+        return float(np.mean(values[~missing] if undefined == "skip" else np.nan_to_num(values)))
+
+    def mean_cost(self, cost: ArrayLike) -> float:
+        """Mean cost of the answers, as :func:`cost_sensitive`.
+
+        Parameters
+        ----------
+        cost : (k, k) array-like
+            See :func:`check_costs`.
+
+        Returns
+        -------
+        float
+        """
+        costs = check_costs(cost).astype(np.float64)
+        if costs.shape != self.counts.shape:
+            raise ValueError(f"cost must have shape {self.counts.shape}, found {costs.shape}")
+        return float(np.sum(costs * self.counts) / self.counts.sum())
+
+    def with_priors(self, priors: ArrayLike) -> "Confusion":
+        """The shares to expect where the classes have other probabilities and each looks as before.
+
+        Recalls stay; precisions do not (prop-risk-precision).
+
+        Parameters
+        ----------
+        priors : (k,) array-like
+            Probabilities of the classes, not negative; they are divided by their sum. Zero for each class
+            without an example here.
+
+        Returns
+        -------
+        Confusion
+        """
+        pi = np.asarray(priors, dtype=np.float64)
+        if pi.shape != self.support.shape or pi.min() < 0 or not 0 < pi.sum() < np.inf:
+            raise ValueError(
+                f"priors must be {len(self.support)} numbers that are not negative, with a positive sum"
+            )
+        empty = (self.support == 0) & (pi > 0)
+        if empty.any():
+            raise ValueError(
+                f"class {int(np.argmax(empty))} (counted from 0) has no example: its row is unknown"
+            )
+        rows = self.counts / np.where(self.support == 0, 1, self.support)[:, None]
+        return Confusion(rows * (pi / pi.sum())[:, None])
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    ratio: Floats = np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
+    return ratio
+
+
+def confusion(
+    y: ArrayLike,
+    answer: ArrayLike,
+    *,
+    n_classes: int | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Confusion:
+    """Count, for every pair of classes, how often the one was answered where the other was true.
+
+    Parameters
+    ----------
+    y, answer : (m,) array-like
+        True classes and answers, from 0.
+    n_classes : int, optional
+        Number of classes; by default one more than the largest number in either.
+    sample_weight : (m,) array-like, optional
+        As in :func:`zero_one`.
+
+    Returns
+    -------
+    Confusion
+
+    Examples
+    --------
+    >>> found = confusion([0, 0, 0, 1, 2], [0, 0, 1, 1, 0])
+    >>> found.counts
+    array([[2., 1., 0.],
+           [0., 1., 0.],
+           [1., 0., 0.]])
+    >>> found.recall.round(2), found.precision.round(2)
+    (array([0.67, 1.  , 0.  ]), array([0.67, 0.5 ,  nan]))
+    """
+    true, said = _pair(y, answer, n_classes)
+    k = max(int(max(true.max(), said.max())) + 1, 2) if n_classes is None else n_classes
+    weights = _weights(sample_weight, len(true))
+    counts: Floats = np.bincount(k * true + said, weights, minlength=k * k).astype(np.float64)
+    return Confusion(counts.reshape(k, k))
+
+
+def top_k(
+    scores: ArrayLike,
+    y: ArrayLike,
+    size: int,
+    *,
+    tie: Tie = "smallest",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Share of the examples whose class is not among the ``size`` highest scores (def-risk-top).
+
+    Parameters
+    ----------
+    scores : (m, k) array-like
+        Row i holds the scores of the classes at :math:`x_i`.
+    y : (m,) array-like
+        True classes, from 0.
+    size : int
+        How many classes may be named, from 1 to k.
+    tie : {"smallest", "for", "against"}
+        Who goes first among equal scores: the smallest class, as everywhere in the book; the true class; or
+        every other one. The last two are the least and the largest value of all tie-breaks.
+    sample_weight : (m,) array-like, optional
+        As in :func:`zero_one`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> top_k([[3, 2, 1], [3, 2, 1], [1, 1, 1]], [0, 1, 2], 2)
+    0.3333333333333333
+    >>> [top_k([[1, 1, 1]], [2], 2, tie=rule) for rule in ("smallest", "for", "against")]
+    [1.0, 0.0, 1.0]
+    """
+    f = np.asarray(scores, dtype=np.float64)
+    if f.ndim != 2 or f.shape[1] < 2:
+        raise ValueError(
+            f"scores must be a matrix, a row for each example and a column for each class, found {f.shape}"
+        )
+    if np.isnan(f).any():
+        raise ValueError("scores must not contain nan")
+    true = _classes(y, "y", f.shape[1])
+    if len(true) != len(f):
+        raise ValueError(f"scores and y must be equally long, found {len(f)} and {len(true)}")
+    if not 1 <= size <= f.shape[1]:
+        raise ValueError(f"size={size} classes cannot be named out of {f.shape[1]}; allowed is 1 to k")
+    if tie not in ("smallest", "for", "against"):
+        raise ValueError(f"tie={tie!r} is not known; allowed are 'smallest', 'for' and 'against'")
+    own = f[np.arange(len(f)), true][:, None]
+    before = (f > own).sum(axis=1)  # how many classes go first
+    if tie == "smallest":
+        before += ((f == own) & (np.arange(f.shape[1]) < true[:, None])).sum(axis=1)
+    elif tie == "against":
+        before += (f == own).sum(axis=1) - 1
+    return _mean(before >= size, _weights(sample_weight, len(true)))
+
+
+# ---------------------------------------------------------------------------------------------------
+# How far an empirical risk can be from the risk
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval that contains the risk with probability at least ``confidence``.
+
+    Attributes
+    ----------
+    low, high : float
+        The ends. They are not cut off at 0 or at the largest cost.
+    confidence : float
+        One minus delta.
+    """
+
+    low: float
+    high: float
+    confidence: float
+
+
+def hoeffding_interval(empirical: float, m: int, delta: float, *, largest: float = 1.0) -> Interval:
+    r"""Empirical risk plus and minus :math:`b \sqrt{\log(2/\delta) / (2m)}` (prop-risk-hoeffding).
+
+    It contains the risk with probability at least :math:`1 - \delta`, whatever the distribution, for a rule
+    that was fixed before the m independent examples were seen. For a rule that was fitted to them it says
+    nothing.
+
+    Parameters
+    ----------
+    empirical : float
+        The empirical risk.
+    m : int
+        Number of examples, at least 1.
+    delta : float
+        How often the interval may fail, strictly between 0 and 1.
+    largest : float, default=1.0
+        An upper bound b of the cost.
+
+    Returns
+    -------
+    Interval
+
+    Examples
+    --------
+    >>> found = hoeffding_interval(0.2, 1000, 0.05)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.157, 0.243)
+    """
+    if not 0 < delta < 1:
+        raise ValueError(f"delta={delta} is no confidence; allowed is 0 < delta < 1")
+    if m < 1:
+        raise ValueError(f"m={m} examples are none; m must be at least 1")
+    if not 0 < largest < np.inf:
+        raise ValueError(f"largest={largest} bounds no cost; it must be positive and finite")
+    if not 0 <= empirical <= largest:
+        raise ValueError(f"empirical={empirical} is no mean of costs between 0 and largest={largest}")
+    half = largest * sqrt(log(2 / delta) / (2 * m))
+    return Interval(empirical - half, empirical + half, 1 - delta)
