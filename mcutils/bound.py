@@ -1,0 +1,805 @@
+r"""Margin bounds: what a sample promises about the risk of every score function of a class.
+
+All bounds have one form. With probability at least :math:`1 - \delta` over a sample of m examples, for all
+score functions :math:`f = (f_1, \dots, f_k)` of a class at once and for every tie-break,
+
+.. math:: R(h_f) \le \hat R_{S,\rho}(f) + \text{complexity} + \text{confidence},
+
+and a function of this module returns the three terms as a :class:`Bound`. They differ in the second:
+
+* "quadratic": :math:`2 k^2 \mathfrak R / \rho` for any class (thm-bound-margin), and
+  :math:`2 k^2 r\Lambda / (\rho\sqrt m)` for a kernel class (cor-classes-kernel);
+* "linear": :math:`4 k \mathfrak R / \rho` and :math:`4 k r\Lambda / (\rho\sqrt m)` (thm-classes-linear-k);
+* "sqrt": :math:`4 \sqrt k\, r\Lambda / (\rho\sqrt m)` for a kernel class alone (thm-classes-sqrt-k).
+
+:math:`\mathfrak R` is the Rademacher complexity of :math:`\Pi_1(\mathcal H)`, the set of all single scores
+:math:`x \mapsto f_y(x)`: expected over samples, or that of the sample itself (``data_dependent=True``), which
+costs a larger third term, :math:`3\sqrt{\log(2/\delta)/2m}` in place of :math:`\sqrt{\log(1/\delta)/2m}`.
+
+The class, the margin :math:`\rho` and the norm bound :math:`\Lambda` are fixed before the sample is seen. A
+number chosen with its help needs a form that is uniform in it, and the functions refuse it without:
+
+>>> import numpy as np
+>>> scores, y = np.tile([[0.9, 0.1, 0.0], [0.2, 0.7, 0.1]], (5000, 1)), np.tile([0, 1], 5000)
+>>> found = margin(scores, y, rho=0.5, complexity=0.002, delta=0.05)
+>>> {name: round(term, 4) for name, term in found.terms.items()}
+{'empirical': 0.0, 'complexity': 0.072, 'confidence': 0.0122}
+>>> margin(scores, y, rho=0.5, complexity=0.002, delta=0.05, rho_chosen_from_data=True)  # doctest: +ELLIPSIS
+Traceback (most recent call last):
+    ...
+ValueError: rho=0.5 was chosen from the data, ... fixed before: ask for uniform_in_rho=True
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite, log, log2, sqrt
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .margin import empirical_margin_loss, rho_loss
+from .margin import margins as _margins
+
+__all__ = [
+    "Bound",
+    "Chain",
+    "best_rho",
+    "chain",
+    "complexity_term",
+    "kernel",
+    "linear_k",
+    "margin",
+    "samples_needed",
+    "sqrt_k",
+    "steps",
+    "uniform",
+]
+
+Floats: TypeAlias = NDArray[np.float64]
+Kind: TypeAlias = Literal["quadratic", "linear", "sqrt"]
+
+_KERNEL_STATEMENT = {
+    "quadratic": "cor-classes-kernel",
+    "linear": "thm-classes-linear-k",
+    "sqrt": "thm-classes-sqrt-k",
+}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound on a risk, term by term.
+
+    Attributes
+    ----------
+    statement : str
+        The label of the theorem that it computes.
+    empirical : float
+        What is seen on the sample: the mean loss.
+    complexity : float
+        The price of choosing among many functions, with its factor.
+    confidence : float
+        The price of holding with probability 1 - delta.
+
+    Examples
+    --------
+    >>> found = uniform(empirical=0.25, complexity=0.125, m=800, delta=0.05)
+    >>> round(found.total, 3), found.vacuous
+    (0.543, False)
+    """
+
+    statement: str
+    empirical: float
+    complexity: float
+    confidence: float
+
+    @property
+    def total(self) -> float:
+        """The bound: the sum of the three terms."""
+        return self.empirical + self.complexity + self.confidence
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the bound is at least 1, which every risk satisfies anyway."""
+        return self.total >= 1
+
+    @property
+    def terms(self) -> dict[str, float]:
+        """The three terms by name."""
+        return {"empirical": self.empirical, "complexity": self.complexity, "confidence": self.confidence}
+
+
+# ---------------------------------------------------------------------------------------------------
+# The bounds
+
+
+def uniform(empirical: float, complexity: float, m: int, delta: float, data_dependent: bool = False) -> Bound:
+    r"""The uniform bound for a family of functions with values in [0, 1] (thm-rademacher-uniform).
+
+    With probability at least :math:`1 - \delta`, for all g of the family at once,
+    :math:`\E g \le \frac1m \sum_i g(z_i) + 2 \mathfrak R_m + \sqrt{\log(1/\delta) / 2m}`, and also
+    :math:`\E g \le \frac1m \sum_i g(z_i) + 2 \hat{\mathfrak R}_S + 3 \sqrt{\log(2/\delta) / 2m}`. Each has
+    this probability; both together have :math:`1 - 2\delta`.
+
+    Parameters
+    ----------
+    empirical : float
+        Mean of g on the sample, from 0 to 1.
+    complexity : float
+        Rademacher complexity of the family: expected, or of the sample if ``data_dependent``.
+    m : int
+        Size of the sample.
+    delta : float
+        Probability of failure, between 0 and 1.
+    data_dependent : bool
+        Whether ``complexity`` is that of the sample.
+
+    Returns
+    -------
+    Bound
+
+    Examples
+    --------
+    >>> found = uniform(0.1, 0.01, m=10_000, delta=0.05, data_dependent=True)
+    >>> {name: round(term, 4) for name, term in found.terms.items()}
+    {'empirical': 0.1, 'complexity': 0.02, 'confidence': 0.0407}
+    """
+    if not 0 <= _number(empirical, "empirical") <= 1:
+        raise ValueError(f"empirical must be a mean of values from 0 to 1, found {empirical!r}")
+    return Bound(
+        "thm-rademacher-uniform",
+        float(empirical),
+        2 * _check_nonnegative(complexity, "complexity"),
+        _confidence(_check_count(m, "m", 1), delta, data_dependent),
+    )
+
+
+def margin(
+    scores: ArrayLike,
+    y: ArrayLike,
+    rho: float,
+    complexity: float,
+    delta: float,
+    *,
+    kind: Literal["quadratic", "linear"] = "quadratic",
+    data_dependent: bool = False,
+    rho_chosen_from_data: bool = False,
+    uniform_in_rho: bool = False,
+    rho_max: float = 1.0,
+) -> Bound:
+    r"""The margin bound from the complexity of the single scores.
+
+    :math:`\hat R_{S,\rho}(f) + \frac{2 k^2}\rho \mathfrak R + \sqrt{\log(1/\delta)/2m}`
+    (thm-bound-margin), or with :math:`4k` in place of :math:`2k^2` (``kind="linear"``,
+    thm-classes-linear-k). The form uniform in rho holds for all :math:`\rho \in (0, \rho_{\max}]` at once:
+    it doubles the second term and adds :math:`(2 + \log_2 \frac{\rho_{\max}}\rho) \log 2` to the logarithm
+    of the third (thm-bound-uniform-rho).
+
+    Parameters
+    ----------
+    scores : (m, k) array-like
+        The scores of f on the sample.
+    y : (m,) array-like of int
+        The true classes, 0 to k - 1.
+    rho : float
+        The margin asked for, positive.
+    complexity : float
+        Rademacher complexity of :math:`\Pi_1(\mathcal H)`, or an upper bound: expected over samples, or that
+        of the inputs of this sample if ``data_dependent``.
+    delta : float
+        Probability of failure, between 0 and 1.
+    kind : "quadratic" or "linear"
+        How the second term grows with k.
+    data_dependent : bool
+        Whether ``complexity`` is that of the sample.
+    rho_chosen_from_data : bool
+        Say so if rho was chosen with the help of the sample; then the uniform form is the one that holds.
+    uniform_in_rho : bool
+        Compute the uniform form.
+    rho_max : float
+        The largest margin that the uniform form admits, fixed in advance.
+
+    Returns
+    -------
+    Bound
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores, y = np.tile([[0.9, 0.1], [0.2, 0.7]], (2000, 1)), np.tile([0, 1], 2000)
+    >>> round(margin(scores, y, 0.5, 0.005, delta=0.1).total, 4)
+    0.097
+    >>> round(margin(scores, y, 0.5, 0.005, 0.1, rho_chosen_from_data=True, uniform_in_rho=True).total, 4)
+    0.1834
+    """
+    rho = _check_rho(rho, rho_chosen_from_data, uniform_in_rho)
+    if kind not in ("quadratic", "linear"):
+        raise ValueError(f"kind={kind!r} is not allowed here; allowed are 'quadratic' and 'linear'")
+    empirical = empirical_margin_loss(scores, y, rho)
+    m, k = np.shape(scores)
+    complexity = _check_nonnegative(complexity, "complexity")
+    second = _factor(kind, k) * complexity / rho
+    if not uniform_in_rho:
+        name = "thm-bound-margin" if kind == "quadratic" else "thm-classes-linear-k"
+        return Bound(name, empirical, second, _confidence(m, delta, data_dependent))
+    octaves = 2 + log2(_check_rho_max(rho_max, rho) / rho)
+    return Bound(
+        "thm-bound-uniform-rho", empirical, 2 * second, _confidence(m, delta, data_dependent, octaves)
+    )
+
+
+def best_rho(
+    scores: ArrayLike,
+    y: ArrayLike,
+    complexity: float,
+    delta: float,
+    *,
+    kind: Literal["quadratic", "linear"] = "quadratic",
+    data_dependent: bool = False,
+    rho_max: float = 1.0,
+) -> tuple[float, Bound]:
+    r"""The margin of the smallest bound, chosen from the data in a way that the bound allows.
+
+    The bound of thm-bound-margin, for all margins :math:`\rho_{\max} 2^{-j}`, j = 0, 1, ..., at once: the
+    j-th fails with probability at most :math:`\delta 2^{-(j+1)}`, so that together they fail with
+    probability at most delta (eq-bound-grid). No smaller value is found by thm-bound-uniform-rho, which is
+    deduced from it.
+
+    Parameters
+    ----------
+    scores, y, complexity, delta, kind, data_dependent, rho_max
+        As in :func:`margin`.
+
+    Returns
+    -------
+    (float, Bound)
+        The margin and its bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores, y = np.tile([[0.9, 0.1], [0.2, 0.7]], (2000, 1)), np.tile([0, 1], 2000)
+    >>> rho, found = best_rho(scores, y, 0.001, delta=0.1)
+    >>> rho, round(found.total, 4)
+    (0.5, 0.0375)
+    """
+    rho_max = _check_rho(rho_max, False, False, "rho_max")
+    if kind not in ("quadratic", "linear"):
+        raise ValueError(f"kind={kind!r} is not allowed here; allowed are 'quadratic' and 'linear'")
+    found = _margins(scores, y)
+    m, k = np.shape(scores)
+    price = _factor(kind, k) * _check_nonnegative(complexity, "complexity")
+    least = float((found <= 0).mean())  # no margin loss is smaller
+    best: tuple[float, Bound] | None = None
+    for j in range(1000):
+        rho = rho_max * 2.0**-j
+        if rho == 0:
+            break
+        here = Bound(
+            "eq-bound-grid",
+            float(rho_loss(found, rho).mean()),
+            price / rho,
+            _confidence(m, delta, data_dependent, j + 1),
+        )
+        if best is None or here.total < best[1].total:
+            best = rho, here
+        if least + here.complexity + here.confidence >= best[1].total:
+            break  # both terms grow from here on
+    assert best is not None  # j = 0 is always looked at
+    return best
+
+
+def kernel(
+    scores: ArrayLike,
+    y: ArrayLike,
+    rho: float,
+    norm_bound: float,
+    delta: float,
+    *,
+    radius: float | None = None,
+    gram: ArrayLike | None = None,
+    rho_chosen_from_data: bool = False,
+    uniform_in_rho: bool = False,
+    rho_max: float = 1.0,
+    norm_chosen_from_data: bool = False,
+    uniform_in_norm: bool = False,
+    norm_min: float = 1.0,
+) -> Bound:
+    r"""The margin bound of a kernel class (cor-classes-kernel).
+
+    :math:`\hat R_{S,\rho}(f) + 2 k^2 \frac{r\Lambda}{\rho\sqrt m} + \sqrt{\log(1/\delta)/2m}` from a radius;
+    :math:`\hat R_{S,\rho}(f) + 2 k^2 \frac{\Lambda\sqrt{\operatorname{tr}\mathbf K}}{\rho m} +
+    3\sqrt{\log(2/\delta)/2m}` from the Gram matrix of the sample. For all f of
+    :math:`\mathcal H_{K,p,\Lambda}`, :math:`p \ge 1`.
+
+    Only :math:`\Lambda/\rho` matters, since f with the margin rho and f/rho with the margin 1 are the same
+    (rem-bound-scale). So the uniform forms are one: with :math:`t = \max(t_0, \Lambda/\rho)` in place of
+    :math:`\Lambda/\rho` the second term is doubled and :math:`(2 + \log_2(t/t_0)) \log 2` is added to the
+    logarithm of the third (thm-bound-uniform-rho, thm-bound-uniform-lambda). The smallest ratio
+    :math:`t_0` is fixed in advance: it has ``rho_max`` for rho if the form is uniform in rho, and
+    ``norm_min`` for the norm if it is uniform in the norm.
+
+    Parameters
+    ----------
+    scores : (m, k) array-like
+        The scores of f on the sample.
+    y : (m,) array-like of int
+        The true classes, 0 to k - 1.
+    rho : float
+        The margin asked for, positive.
+    norm_bound : float
+        :math:`\Lambda`, a bound on the norm of f; if the form is uniform in it, the norm of f itself.
+    delta : float
+        Probability of failure, between 0 and 1.
+    radius : float, optional
+        r with :math:`K(x, x) \le r^2` for every x.
+    gram : (m, m) or (m,) array-like, optional
+        The Gram matrix of the sample or its diagonal. Exactly one of ``radius`` and ``gram`` is given.
+    rho_chosen_from_data, norm_chosen_from_data : bool
+        Say so if the number was chosen with the help of the sample.
+    uniform_in_rho, uniform_in_norm : bool
+        Compute the form that is uniform in it.
+    rho_max, norm_min : float
+        The largest margin and the smallest norm bound of the uniform forms, fixed in advance.
+
+    Returns
+    -------
+    Bound
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores, y = np.tile([[2.0, 0.0], [0.0, 2.0]], (50_000, 1)), np.tile([0, 1], 50_000)
+    >>> found = kernel(scores, y, rho=1, norm_bound=2, delta=0.05, radius=1)
+    >>> {name: round(term, 4) for name, term in found.terms.items()}
+    {'empirical': 0.0, 'complexity': 0.0506, 'confidence': 0.0039}
+    """
+    options = (
+        rho_chosen_from_data,
+        uniform_in_rho,
+        rho_max,
+        norm_chosen_from_data,
+        uniform_in_norm,
+        norm_min,
+    )
+    return _kernel_bound("quadratic", scores, y, rho, norm_bound, delta, radius, gram, *options)
+
+
+def linear_k(
+    scores: ArrayLike,
+    y: ArrayLike,
+    rho: float,
+    norm_bound: float,
+    delta: float,
+    *,
+    radius: float | None = None,
+    gram: ArrayLike | None = None,
+    rho_chosen_from_data: bool = False,
+    uniform_in_rho: bool = False,
+    rho_max: float = 1.0,
+    norm_chosen_from_data: bool = False,
+    uniform_in_norm: bool = False,
+    norm_min: float = 1.0,
+) -> Bound:
+    r"""The bound that grows linearly with k (thm-classes-linear-k), of a kernel class.
+
+    As :func:`kernel`, with :math:`4k` in place of :math:`2k^2`: never larger, and equal for two classes.
+    For other classes see :func:`margin` with ``kind="linear"``.
+
+    Parameters
+    ----------
+    scores, y, rho, norm_bound, delta, radius, gram
+        As in :func:`kernel`.
+    rho_chosen_from_data, uniform_in_rho, rho_max, norm_chosen_from_data, uniform_in_norm, norm_min
+        As in :func:`kernel`.
+
+    Returns
+    -------
+    Bound
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores, y = np.tile([[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]], (5_000, 1)), np.tile([0, 1], 5_000)
+    >>> [round(b(scores, y, 1, 2, 0.05, radius=1).complexity, 3) for b in (kernel, linear_k, sqrt_k)]
+    [0.36, 0.24, 0.139]
+    """
+    options = (
+        rho_chosen_from_data,
+        uniform_in_rho,
+        rho_max,
+        norm_chosen_from_data,
+        uniform_in_norm,
+        norm_min,
+    )
+    return _kernel_bound("linear", scores, y, rho, norm_bound, delta, radius, gram, *options)
+
+
+def sqrt_k(
+    scores: ArrayLike,
+    y: ArrayLike,
+    rho: float,
+    norm_bound: float,
+    delta: float,
+    *,
+    radius: float | None = None,
+    gram: ArrayLike | None = None,
+    rho_chosen_from_data: bool = False,
+    uniform_in_rho: bool = False,
+    rho_max: float = 1.0,
+    norm_chosen_from_data: bool = False,
+    uniform_in_norm: bool = False,
+    norm_min: float = 1.0,
+) -> Bound:
+    r"""The bound that grows with the square root of k (thm-classes-sqrt-k).
+
+    As :func:`kernel`, with :math:`4\sqrt k` in place of :math:`2k^2`; for all f with
+    :math:`\sum_y \lVert f_y \rVert^2 \le \Lambda^2`, that is, for :math:`\mathcal H_{K,p,\Lambda}` with
+    :math:`p \le 2`.
+
+    Parameters
+    ----------
+    scores, y, rho, norm_bound, delta, radius, gram
+        As in :func:`kernel`; the norm is that of all k functions together, :math:`p \le 2`.
+    rho_chosen_from_data, uniform_in_rho, rho_max, norm_chosen_from_data, uniform_in_norm, norm_min
+        As in :func:`kernel`.
+
+    Returns
+    -------
+    Bound
+
+    Examples
+    --------
+    >>> scores, y, gram = [[2.0, 0.0], [0.0, 2.0]] * 800, [0, 1] * 800, [1.0] * 1600
+    >>> found = sqrt_k(scores, y, rho=1, norm_bound=2, delta=0.05, gram=gram)
+    >>> {name: round(term, 4) for name, term in found.terms.items()}
+    {'empirical': 0.0, 'complexity': 0.2828, 'confidence': 0.1019}
+    """
+    options = (
+        rho_chosen_from_data,
+        uniform_in_rho,
+        rho_max,
+        norm_chosen_from_data,
+        uniform_in_norm,
+        norm_min,
+    )
+    return _kernel_bound("sqrt", scores, y, rho, norm_bound, delta, radius, gram, *options)
+
+
+def _kernel_bound(
+    kind: Kind,
+    scores: ArrayLike,
+    y: ArrayLike,
+    rho: float,
+    norm_bound: float,
+    delta: float,
+    radius: float | None,
+    gram: ArrayLike | None,
+    rho_chosen_from_data: bool,
+    uniform_in_rho: bool,
+    rho_max: float,
+    norm_chosen_from_data: bool,
+    uniform_in_norm: bool,
+    norm_min: float,
+) -> Bound:
+    rho = _check_rho(rho, rho_chosen_from_data, uniform_in_rho)
+    norm = _check_nonnegative(norm_bound, "norm_bound")
+    if norm_chosen_from_data and not uniform_in_norm:
+        raise ValueError(
+            f"norm_bound={norm_bound!r} was chosen from the data, and this bound holds for one that was "
+            "fixed before: ask for uniform_in_norm=True"
+        )
+    empirical = empirical_margin_loss(scores, y, rho)
+    m, k = np.shape(scores)
+    size = _size(m, radius, gram)
+    data_dependent = gram is not None
+    if not uniform_in_rho and not uniform_in_norm:
+        second = _factor(kind, k) * norm / rho * size
+        return Bound(_KERNEL_STATEMENT[kind], empirical, second, _confidence(m, delta, data_dependent))
+
+    least_norm = _check_rho(norm_min, False, False, "norm_min") if uniform_in_norm else norm
+    largest_rho = _check_rho_max(rho_max, rho) if uniform_in_rho else rho
+    ratio = max(norm, least_norm) / rho
+    octaves = 2 + (log2(ratio * largest_rho / least_norm) if least_norm > 0 else log2(largest_rho / rho))
+    return Bound(
+        "thm-bound-uniform-lambda" if uniform_in_norm else "thm-bound-uniform-rho",
+        empirical,
+        2 * _factor(kind, k) * ratio * size,
+        _confidence(m, delta, data_dependent, octaves),
+    )
+
+
+def _size(m: int, radius: float | None, gram: ArrayLike | None) -> float:
+    r""":math:`r / \sqrt m` or :math:`\sqrt{\operatorname{tr}\mathbf K} / m`."""
+    if (radius is None) == (gram is None):
+        raise ValueError(
+            "exactly one of radius and gram must be given, found " + ("none" if gram is None else "both")
+        )
+    if radius is not None:
+        return _check_nonnegative(radius, "radius") / sqrt(m)
+    matrix = np.asarray(gram, dtype=np.float64)
+    if matrix.shape not in ((m, m), (m,)):
+        raise ValueError(
+            f"gram must be the ({m}, {m}) Gram matrix of the examples or its diagonal, "
+            f"found shape {matrix.shape}"
+        )
+    diagonal = matrix if matrix.ndim == 1 else matrix.diagonal()
+    if not (np.isfinite(diagonal).all() and (diagonal >= 0).all()):
+        raise ValueError("gram must have a finite diagonal without negative entries")
+    return sqrt(float(diagonal.sum())) / m
+
+
+# ---------------------------------------------------------------------------------------------------
+# Curves
+
+
+def complexity_term(kind: str, k: ArrayLike, m: ArrayLike, ratio: ArrayLike = 1.0) -> Any:
+    r"""The second term of a kernel class as a function of k, m and :math:`r\Lambda/\rho`.
+
+    "quadratic": :math:`2k^2`, "linear": :math:`4k`, "sqrt": :math:`4\sqrt k`, each times
+    :math:`\frac{r\Lambda}\rho / \sqrt m`.
+
+    Parameters
+    ----------
+    kind : "quadratic", "linear" or "sqrt"
+        How the term grows with k.
+    k, m, ratio : array-like
+        Numbers or arrays that fit together: classes (at least 2), examples, and :math:`r\Lambda/\rho`.
+
+    Returns
+    -------
+    float, or a float64 array
+
+    Examples
+    --------
+    >>> [complexity_term(kind, k=100, m=10**6) for kind in ("quadratic", "linear", "sqrt")]
+    [20.0, 0.4, 0.04]
+    """
+    classes, examples, ratios = (np.asarray(a, dtype=np.float64) for a in (k, m, ratio))
+    if not (classes >= 2).all():
+        raise ValueError(f"k must be at least 2, found {k!r}")
+    if not (examples >= 1).all():
+        raise ValueError(f"m must be at least 1, found {m!r}")
+    if not (ratios >= 0).all():
+        raise ValueError(f"ratio must be at least 0, found {ratio!r}")
+    found = _factor(kind, classes) * ratios / np.sqrt(examples)
+    return found if np.ndim(found) else float(found)
+
+
+def samples_needed(
+    kind: str,
+    k: int,
+    ratio: float,
+    delta: float,
+    empirical: float = 0.0,
+    target: float = 1.0,
+    *,
+    data_dependent: bool = False,
+) -> int:
+    r"""The least m at which the bound of a kernel class is smaller than a target.
+
+    Parameters
+    ----------
+    kind : "quadratic", "linear" or "sqrt"
+        As in :func:`complexity_term`.
+    k : int
+        Number of classes.
+    ratio : float
+        :math:`r\Lambda/\rho`; if ``data_dependent``,
+        :math:`\Lambda\sqrt{\operatorname{tr}\mathbf K/m}/\rho`.
+    delta : float
+        Probability of failure, between 0 and 1.
+    empirical : float
+        The empirical margin loss, taken not to change with m.
+    target : float
+        Larger than ``empirical``. At 1 the bound begins to say something.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> [samples_needed(kind, 10, 1.0, 0.05) for kind in ("quadratic", "linear", "sqrt")]
+    [40492, 1700, 193]
+    """
+    gap = _number(target, "target") - _number(empirical, "empirical")
+    if not (gap > 0 and empirical >= 0):
+        raise ValueError(
+            f"target must exceed empirical >= 0, found target={target!r}, empirical={empirical!r}"
+        )
+    # the bound is empirical + numerator / sqrt(m)
+    numerator = complexity_term(kind, _check_count(k, "k", 2), 1, _number(ratio, "ratio"))
+    numerator += _confidence(1, delta, data_dependent)
+    m = max(1, int((numerator / gap) ** 2) - 2)
+    while numerator / sqrt(m) >= gap:
+        m += 1
+    return m
+
+
+def _factor(kind: str, k: Any) -> Any:
+    if kind not in get_args(Kind):
+        raise ValueError(f"kind={kind!r} is unknown; allowed are {', '.join(map(repr, get_args(Kind)))}")
+    return {"quadratic": 2 * k**2, "linear": 4 * k, "sqrt": 4 * k**0.5}[kind]
+
+
+# ---------------------------------------------------------------------------------------------------
+# The steps of the proof
+
+
+@dataclass(frozen=True)
+class Chain:
+    r"""What the proof of thm-bound-margin bounds :math:`\hat{\mathfrak R}_S(\mathcal G)` by, step by step.
+
+    All are divided by rho except the first, so that none is smaller than the one before.
+
+    Attributes
+    ----------
+    losses : float
+        :math:`\hat{\mathfrak R}_S(\mathcal G)`, the complexity of the margin losses.
+    margins : float
+        That of the margins (lem-bound-contraction).
+    masked : float
+        Summed over the classes y, that of the margins of the examples of class y (lem-bound-labels).
+    unmasked : float
+        Summed over y, that of the margins of all examples towards class y (lem-bound-mask).
+    split : float
+        Summed over y, that of the scores of y and that of the best other score (lem-bound-split).
+    components : float
+        k times the sum of the complexities of the k sets of scores (lem-bound-others).
+    total : float
+        :math:`k^2` times that of all single scores (lem-bound-count).
+    """
+
+    losses: float
+    margins: float
+    masked: float
+    unmasked: float
+    split: float
+    components: float
+    total: float
+
+
+def steps(values: ArrayLike, y: ArrayLike, rho: float, signs: ArrayLike) -> Mapping[str, Floats]:
+    r"""The suprema behind the fields of :class:`Chain`, one for each row of signs, not yet divided by m.
+
+    Parameters
+    ----------
+    values : (F, m, k) array-like
+        Values of the F score functions of a finite class: ``values[j, i, y]`` is :math:`f^{(j)}_y(x_i)`.
+    y : (m,) array-like of int
+        The true classes, 0 to k - 1.
+    rho : float
+        The margin asked for, positive.
+    signs : (n, m) array-like
+        Signs. If equal examples are written once, the sum of the signs of each.
+
+    Returns
+    -------
+    mapping of str to (n,) array
+
+    Examples
+    --------
+    >>> values = [[[1.0, 0.0], [1.0, 0.0]], [[0.0, 1.0], [0.0, 1.0]]]
+    >>> found = steps(values, [0, 1], 1.0, [[1, 1], [1, -1]])
+    >>> found["losses"].tolist(), found["margins"].tolist()
+    ([1.0, 1.0], [0.0, 2.0])
+    """
+    f = np.asarray(values, dtype=np.float64)
+    if f.ndim != 3 or f.shape[0] < 1:
+        raise ValueError(
+            "values must have the shape (score functions, examples, classes), at least one each, "
+            f"found {f.shape}"
+        )
+    _, m, k = f.shape
+    labels = np.asarray(y)
+    own = np.array([_margins(table, labels) for table in f])  # (F, m)
+    sigma = np.asarray(signs, dtype=np.float64)
+    if sigma.ndim != 2 or sigma.shape[1] != m:
+        raise ValueError(f"signs must have {m} columns, one for each example, found shape {sigma.shape}")
+
+    def supremum(g: Floats) -> Floats:
+        found: Floats = (sigma @ g.T).max(axis=1)
+        return found
+
+    classes = range(k)
+    towards = [np.array([_margins(table, np.full(m, c)) for table in f]) for c in classes]
+    score = [supremum(f[:, :, c]) for c in classes]
+    other = [supremum(-np.delete(f, c, axis=2).max(axis=2)) for c in classes]
+    return {
+        "losses": supremum(rho_loss(own, rho)),
+        "margins": supremum(own) / rho,
+        "masked": sum(supremum(np.where(labels == c, own, 0.0)) for c in classes) / rho,
+        "unmasked": sum(supremum(towards[c]) for c in classes) / rho,
+        "split": sum(score[c] + other[c] for c in classes) / rho,
+        "components": k * sum(score) / rho,
+        "total": k * k * np.max(score, axis=0) / rho,
+    }
+
+
+def chain(values: ArrayLike, y: ArrayLike, rho: float) -> Chain:
+    r"""Every step of the proof of thm-bound-margin on a sample, exactly: the mean over all :math:`2^m` signs.
+
+    Parameters
+    ----------
+    values, y, rho
+        As in :func:`steps`; at most 20 examples.
+
+    Returns
+    -------
+    Chain
+
+    Examples
+    --------
+    >>> values = [[[1.0, 0.0], [1.0, 0.0]], [[0.0, 1.0], [0.0, 1.0]]]
+    >>> chain(values, [0, 1], rho=1.0)
+    Chain(losses=0.25, margins=0.5, masked=1.0, unmasked=1.0, split=1.0, components=1.0, total=1.0)
+    """
+    m = np.shape(values)[1] if np.ndim(values) == 3 else 0
+    if m > 20:
+        raise ValueError(f"{m} examples have 2^{m} signs; draw some and take the mean of steps(...) instead")
+    sums: dict[str, float] = {}
+    block = 2 ** min(m, 14)
+    for start in range(0, 2**m, block):
+        signs = 1.0 - 2.0 * ((np.arange(start, start + block)[:, None] >> np.arange(m)) & 1)
+        for name, suprema in steps(values, y, rho, signs).items():
+            sums[name] = sums.get(name, 0.0) + float(suprema.sum())
+    return Chain(**{name: value / 2**m / m for name, value in sums.items()})
+
+
+# ---------------------------------------------------------------------------------------------------
+# Checks
+
+
+def _confidence(m: int, delta: float, data_dependent: bool, octaves: float = 0.0) -> float:
+    r""":math:`\sqrt{(\log(1/\delta) + n\log 2)/2m}`, or three times that with :math:`\log(2/\delta)`."""
+    if not 0 < _number(delta, "delta") < 1:
+        raise ValueError(f"delta must lie strictly between 0 and 1, found {delta!r}")
+    factor, top = (3, log(2)) if data_dependent else (1, 0.0)
+    return factor * sqrt((top - log(delta) + octaves * log(2)) / (2 * m))
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, (bool, np.bool_)) or np.ndim(value) != 0:
+        raise ValueError(f"{name} must be a number, found {value!r}")
+    number = float(value)
+    if not isfinite(number):
+        raise ValueError(f"{name} must be finite, found {value!r}")
+    return number
+
+
+def _check_nonnegative(value: Any, name: str) -> float:
+    number = _number(value, name)
+    if number < 0:
+        raise ValueError(f"{name} must be at least 0, found {value!r}")
+    return number
+
+
+def _check_count(value: Any, name: str, least: int) -> int:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be an integer, at least {least}, found {value!r}")
+    return int(value)
+
+
+def _check_rho(rho: Any, chosen: bool, uniform_form: bool, name: str = "rho") -> float:
+    if np.ndim(rho) != 0 and not uniform_form:
+        raise ValueError(
+            f"{name} must be one number, fixed before the data were seen, found {rho!r}; to choose among "
+            "several, use best_rho"
+        )
+    number = _number(rho, name)
+    if number <= 0:
+        raise ValueError(f"{name} must be positive, found {rho!r}")
+    if chosen and not uniform_form:
+        raise ValueError(
+            f"{name}={rho!r} was chosen from the data, and this bound holds for a {name} that was fixed "
+            f"before: ask for uniform_in_{name}=True"
+        )
+    return number
+
+
+def _check_rho_max(rho_max: Any, rho: float) -> float:
+    largest = _check_rho(rho_max, False, False, "rho_max")
+    if rho > largest:
+        raise ValueError(f"the uniform form holds for rho up to rho_max={largest!r}, found rho={rho!r}")
+    return largest

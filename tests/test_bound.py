@@ -1,0 +1,354 @@
+"""The margin bounds: their terms against twins, what they refuse, and the chain of the proof."""
+
+from decimal import Decimal, getcontext
+from fractions import Fraction
+from itertools import pairwise, product
+from math import comb, inf, isclose, log, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcutils import bound
+from mcutils.bound import Bound, best_rho, chain, complexity_term, samples_needed, steps
+from mcutils.margin import empirical_margin_loss
+
+getcontext().prec = 40
+DELTAS = st.floats(1e-6, 0.999)
+KINDS = ("quadratic", "linear", "sqrt")
+KERNEL_BOUNDS = dict(zip(KINDS, (bound.kernel, bound.linear_k, bound.sqrt_k), strict=True))
+
+
+def problem(m=40, k=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(m, k)), rng.integers(k, size=m)
+
+
+# ---------------------------------------------------------------------------------------------------
+# The formulas, typed a second time in decimal arithmetic
+
+
+def confidence_twin(m, delta, data_dependent=False, octaves=0):
+    inside = ((2 if data_dependent else 1) / Decimal(delta)).ln() + Decimal(octaves) * Decimal(2).ln()
+    return (3 if data_dependent else 1) * (inside / (2 * m)).sqrt()
+
+
+def factor_twin(kind, k):
+    return {"quadratic": Decimal(2) * k * k, "linear": Decimal(4) * k, "sqrt": 4 * Decimal(k).sqrt()}[kind]
+
+
+def log2_twin(x):
+    return Decimal(x).ln() / Decimal(2).ln()
+
+
+@given(st.floats(0, 1), st.floats(0, 10), st.integers(1, 10**9), DELTAS, st.booleans())
+def test_the_uniform_bound_is_the_sum_of_its_terms(empirical, complexity, m, delta, data_dependent):
+    found = bound.uniform(empirical, complexity, m, delta, data_dependent)
+    assert found.empirical == empirical
+    assert found.complexity == 2 * complexity
+    assert isclose(found.confidence, confidence_twin(m, delta, data_dependent), rel_tol=1e-12)
+    assert found.total == sum(found.terms.values())
+    assert found.vacuous == (found.total >= 1)
+
+
+@given(st.integers(2, 8), st.floats(0.01, 3), st.floats(0, 2), DELTAS, st.booleans(), st.booleans())
+def test_the_margin_bound(k, rho, complexity, delta, data_dependent, linear):
+    scores, y = problem(k=k)
+    kind = "linear" if linear else "quadratic"
+    found = bound.margin(scores, y, rho, complexity, delta, kind=kind, data_dependent=data_dependent)
+    assert found.empirical == empirical_margin_loss(scores, y, rho)
+    expected = factor_twin(kind, k) * Decimal(complexity) / Decimal(rho)
+    assert isclose(found.complexity, expected, rel_tol=1e-12)
+    assert isclose(found.confidence, confidence_twin(40, delta, data_dependent), rel_tol=1e-12)
+
+
+@given(st.integers(2, 8), st.floats(0.01, 1), DELTAS, st.booleans())
+def test_uniform_in_rho_doubles_one_term_and_adds_octaves_to_the_other(k, rho, delta, data_dependent):
+    scores, y = problem(k=k)
+    fixed = bound.margin(scores, y, rho, 0.1, delta, data_dependent=data_dependent)
+    found = bound.margin(scores, y, rho, 0.1, delta, data_dependent=data_dependent, uniform_in_rho=True)
+    assert found.empirical == fixed.empirical
+    assert found.complexity == 2 * fixed.complexity
+    octaves = 2 - log2_twin(rho)
+    assert isclose(found.confidence, confidence_twin(40, delta, data_dependent, octaves), rel_tol=1e-12)
+
+
+@given(st.sampled_from(KINDS), st.integers(2, 6), st.floats(0.01, 1), st.floats(0, 50), DELTAS, st.booleans())
+def test_the_kernel_bounds(kind, k, rho, norm, delta, from_gram):
+    scores, y = problem(k=k)
+    rng = np.random.default_rng(k)
+    X = rng.normal(size=(40, 3))
+    size = (Decimal(float((X * X).sum())).sqrt() / 40) if from_gram else 3 / Decimal(40).sqrt()
+    given_size = {"gram": X @ X.T} if from_gram else {"radius": 3.0}
+    found = KERNEL_BOUNDS[kind](scores, y, rho, norm, delta, **given_size)
+    price = factor_twin(kind, k) * size / Decimal(rho)
+    assert isclose(found.complexity, price * Decimal(norm), rel_tol=1e-12)
+    assert isclose(found.confidence, confidence_twin(40, delta, from_gram), rel_tol=1e-12)
+    for in_rho, in_norm in ((True, False), (False, True), (True, True)):
+        options = {"uniform_in_rho": in_rho, "uniform_in_norm": in_norm}
+        found = KERNEL_BOUNDS[kind](scores, y, rho, norm, delta, **given_size, **options)
+        used = max(Decimal(norm), Decimal(1)) if in_norm else Decimal(norm)
+        assert isclose(found.complexity, 2 * price * used, rel_tol=1e-12)
+        octaves = 2 + (log2_twin(used) if in_norm else 0) - (log2_twin(rho) if in_rho else 0)
+        assert isclose(found.confidence, confidence_twin(40, delta, from_gram, octaves), rel_tol=1e-12)
+
+
+def test_only_the_trace_of_a_gram_matrix_counts():
+    scores, y = problem()
+    X = np.random.default_rng(1).normal(size=(40, 3))
+    whole, diagonal = (
+        bound.kernel(scores, y, 0.5, 2, 0.1, gram=gram) for gram in (X @ X.T, (X * X).sum(axis=1))
+    )
+    assert whole.complexity == pytest.approx(diagonal.complexity, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_margin_and_norm_matter_through_their_ratio_alone(name):
+    """(f, rho, Lambda) and (2f, 2 rho, 2 Lambda) are the same machine (rem-bound-scale)."""
+    scores, y = problem()
+    options = {"uniform_in_rho": True, "uniform_in_norm": True, "radius": 1.5}
+    once = KERNEL_BOUNDS[name](scores, y, 0.25, 8, 0.1, rho_max=0.5, norm_min=2, **options)
+    twice = KERNEL_BOUNDS[name](2 * scores, y, 0.5, 16, 0.1, rho_max=1, norm_min=4, **options)
+    assert once == twice
+
+
+def test_the_order_of_the_kernel_bounds():
+    """4 sqrt k <= 4 k <= 2 k^2, the second with equality at k = 2."""
+    for k in range(2, 40):
+        terms = [complexity_term(kind, k, 100, 0.7) for kind in KINDS]
+        assert terms[2] < terms[1] <= terms[0]
+        assert (terms[0] == terms[1]) == (k == 2)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Behaviour
+
+
+@given(st.integers(2, 6), st.floats(0.01, 1), DELTAS)
+def test_bounds_shrink_with_m_and_delta_and_grow_with_complexity(k, rho, delta):
+    scores, y = problem(k=k)
+    more = np.tile(scores, (3, 1)), np.tile(y, 3)
+    here = bound.margin(scores, y, rho, 0.1, delta)
+    assert bound.margin(*more, rho, 0.1, delta).total < here.total
+    assert bound.margin(scores, y, rho, 0.1, delta / 2).total > here.total
+    assert bound.margin(scores, y, rho, 0.2, delta).total > here.total
+    assert bound.margin(scores, y, rho, 0.1, delta, uniform_in_rho=True).total > here.total
+    assert bound.margin(scores, y, rho, 0.1, delta, data_dependent=True).total > here.total
+
+
+def test_the_two_ends_of_delta():
+    """At delta -> 1 the third term of the first form vanishes, that of the second does not."""
+    assert bound.uniform(0, 0, 100, np.nextafter(1.0, 0)).confidence < 1e-9
+    second = bound.uniform(0, 0, 100, np.nextafter(1.0, 0), data_dependent=True).confidence
+    assert second == pytest.approx(3 * (log(2) / 200) ** 0.5)
+    assert bound.uniform(0, 0, 100, 5e-324).confidence == pytest.approx((744.4 / 200) ** 0.5, rel=1e-3)
+
+
+@given(st.integers(0, 10**6), st.floats(0, 0.05), DELTAS, st.booleans())
+def test_best_rho_is_the_least_of_a_grid_and_no_worse_than_the_closed_form(seed, complexity, delta, data):
+    scores, y = problem(seed=seed)
+    rho, found = best_rho(scores, y, complexity, delta, data_dependent=data)
+    twin = {}
+    for j in range(40):
+        fixed = bound.margin(scores, y, 2.0**-j, complexity, delta * 2.0 ** -(j + 1), data_dependent=data)
+        twin[2.0**-j] = fixed.total
+    assert found.total == pytest.approx(min(twin.values()), rel=1e-12)
+    assert found.total == pytest.approx(twin[rho], rel=1e-12)
+    for other in (1.0, 0.7, 0.5, 0.3, 0.011):
+        closed = bound.margin(scores, y, other, complexity, delta, data_dependent=data, uniform_in_rho=True)
+        assert found.total <= closed.total + 1e-12
+
+
+def test_best_rho_ends_even_when_nothing_stops_it():
+    rho, found = best_rho([[1e-320, 0.0], [0.0, 1.0]], [0, 1], 0.0, 0.5)
+    assert rho > 0
+    assert found.total < 2
+
+
+@given(
+    st.sampled_from(KINDS), st.integers(2, 50), st.floats(0.01, 20), DELTAS, st.floats(0, 0.8), st.booleans()
+)
+def test_samples_needed_is_the_first(kind, k, ratio, delta, empirical, data_dependent):
+    m = samples_needed(kind, k, ratio, delta, empirical, data_dependent=data_dependent)
+
+    def total(size):
+        factor = (3 if data_dependent else 1) * (log((2 if data_dependent else 1) / delta) / 2 / size) ** 0.5
+        return empirical + complexity_term(kind, k, size, ratio) + factor
+
+    assert total(m) < 1 + 1e-9
+    assert m == 1 or total(m - 1) > 1 - 1e-9
+
+
+def test_curves_broadcast():
+    k, m = np.array([2, 10, 100]), np.array([[100], [10_000]])
+    table = complexity_term("quadratic", k, m, 0.5)
+    assert table.shape == (2, 3)
+    assert table[1, 1] == pytest.approx(2 * 100 * 0.5 / 100)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Refusals
+
+
+@pytest.mark.parametrize("delta", [0, 1, -0.1, 1.5, nan, inf, True, [0.1]])
+def test_delta_lies_between_0_and_1(delta):
+    scores, y = problem()
+    for call in (
+        lambda: bound.uniform(0.1, 0.1, 10, delta),
+        lambda: bound.margin(scores, y, 1, 0.1, delta),
+        lambda: bound.kernel(scores, y, 1, 1, delta, radius=1),
+        lambda: best_rho(scores, y, 0.1, delta),
+        lambda: samples_needed("linear", 3, 1, delta),
+    ):
+        with pytest.raises(ValueError, match="delta must"):
+            call()
+
+
+@pytest.mark.parametrize("rho", [0, -1, nan, inf, [0.5, 1.0], True])
+def test_rho_is_one_positive_number(rho):
+    scores, y = problem()
+    for call in (bound.margin, bound.kernel, bound.linear_k, bound.sqrt_k):
+        options = {} if call is bound.margin else {"radius": 1.0}
+        with pytest.raises(ValueError, match="rho must"):
+            call(scores, y, rho, 0.1, 0.1, **options)
+
+
+def test_what_was_chosen_from_the_data_needs_the_uniform_form():
+    scores, y = problem()
+    with pytest.raises(ValueError, match=r"rho=0\.5 was chosen from the data.*uniform_in_rho=True"):
+        bound.margin(scores, y, 0.5, 0.1, 0.1, rho_chosen_from_data=True)
+    for call in KERNEL_BOUNDS.values():
+        with pytest.raises(ValueError, match=r"rho=0\.5 was chosen.*uniform_in_rho=True"):
+            call(scores, y, 0.5, 1, 0.1, radius=1, rho_chosen_from_data=True, uniform_in_norm=True)
+        with pytest.raises(ValueError, match=r"norm_bound=1 was chosen.*uniform_in_norm=True"):
+            call(scores, y, 0.5, 1, 0.1, radius=1, norm_chosen_from_data=True, uniform_in_rho=True)
+        both = {"rho_chosen_from_data": True, "norm_chosen_from_data": True}
+        call(scores, y, 0.5, 1, 0.1, radius=1, uniform_in_rho=True, uniform_in_norm=True, **both)
+    with pytest.raises(ValueError, match=r"up to rho_max=1\.0, found rho=2\.0"):
+        bound.margin(scores, y, 2, 0.1, 0.1, uniform_in_rho=True)
+
+
+def test_other_refusals_name_the_argument():
+    scores, y = problem()
+    with pytest.raises(ValueError, match="at least two classes"):
+        bound.margin(scores[:, :1], np.zeros(40, int), 1, 0.1, 0.1)
+    with pytest.raises(ValueError, match="complexity must be at least 0"):
+        bound.margin(scores, y, 1, -0.1, 0.1)
+    with pytest.raises(ValueError, match="empirical must"):
+        bound.uniform(1.2, 0.1, 10, 0.1)
+    with pytest.raises(ValueError, match="m must be an integer"):
+        bound.uniform(0.2, 0.1, 0, 0.1)
+    with pytest.raises(ValueError, match="kind='cubic'"):
+        complexity_term("cubic", 3, 10)
+    with pytest.raises(ValueError, match="kind='sqrt' is not allowed"):
+        bound.margin(scores, y, 1, 0.1, 0.1, kind="sqrt")
+    with pytest.raises(ValueError, match="k must be"):
+        complexity_term("linear", 1, 10)
+    with pytest.raises(ValueError, match="found none"):
+        bound.kernel(scores, y, 1, 1, 0.1)
+    with pytest.raises(ValueError, match="found both"):
+        bound.kernel(scores, y, 1, 1, 0.1, radius=1, gram=np.eye(40))
+    with pytest.raises(ValueError, match=r"found shape \(3, 3\)"):
+        bound.kernel(scores, y, 1, 1, 0.1, gram=np.eye(3))
+    with pytest.raises(ValueError, match="negative"):
+        bound.kernel(scores, y, 1, 1, 0.1, gram=-np.eye(40))
+    with pytest.raises(ValueError, match="target must exceed"):
+        samples_needed("linear", 3, 1, 0.1, empirical=1.0)
+    with pytest.raises(ValueError, match="signs"):
+        steps(np.zeros((1, 4, 2)), [0, 1, 0, 1], 1, np.ones((2, 3)))
+    with pytest.raises(ValueError, match="values"):
+        chain(np.zeros((4, 2)), [0, 1, 0, 1], 1)
+    with pytest.raises(ValueError, match="2\\^21 signs"):
+        chain(np.zeros((1, 21, 2)), [0] * 21, 1)
+
+
+# ---------------------------------------------------------------------------------------------------
+# The chain of the proof, against fractions
+
+
+def complexity_twin(family, m):
+    """Mean over all signs of the largest signed sum, by hand."""
+    total = Fraction(0)
+    for signs in product((1, -1), repeat=m):
+        total += max(sum(s * v for s, v in zip(signs, g, strict=True)) for g in family)
+    return total / 2**m / m
+
+
+def margin_twin(row, y):
+    return row[y] - max(v for c, v in enumerate(row) if c != y)
+
+
+def chain_twin(values, y, rho):
+    m, k = len(y), len(values[0][0])
+    clip = lambda u: min(Fraction(1), max(Fraction(0), 1 - u / rho))  # noqa: E731
+    own = [[margin_twin(f[i], y[i]) for i in range(m)] for f in values]
+    parts = {c: [[f[i][c] for i in range(m)] for f in values] for c in range(k)}
+    others = {
+        c: [[max(f[i][z] for z in range(k) if z != c) for i in range(m)] for f in values] for c in range(k)
+    }
+    towards = {c: [[margin_twin(f[i], c) for i in range(m)] for f in values] for c in range(k)}
+    masked = {c: [[g[i] * (y[i] == c) for i in range(m)] for g in own] for c in range(k)}
+    each = [complexity_twin(parts[c], m) for c in range(k)]
+    return {
+        "losses": complexity_twin([[clip(u) for u in g] for g in own], m),
+        "margins": complexity_twin(own, m) / rho,
+        "masked": sum(complexity_twin(masked[c], m) for c in range(k)) / rho,
+        "unmasked": sum(complexity_twin(towards[c], m) for c in range(k)) / rho,
+        "split": sum(each[c] + complexity_twin(others[c], m) for c in range(k)) / rho,
+        "components": k * sum(each) / rho,
+        "total": k * k * complexity_twin([g for c in range(k) for g in parts[c]], m) / rho,
+    }
+
+
+@pytest.mark.parametrize(
+    ("k", "m", "functions", "seed"), [(2, 4, 3, 0), (3, 4, 3, 1), (4, 3, 2, 2), (3, 5, 1, 3)]
+)
+def test_the_chain_is_the_one_computed_with_fractions(k, m, functions, seed):
+    rng = np.random.default_rng(seed)
+    whole = rng.integers(-4, 5, size=(functions, m, k))
+    y = rng.integers(k, size=m)
+    twin = chain_twin([[[Fraction(int(v), 4) for v in row] for row in f] for f in whole], y, Fraction(1, 2))
+    found = chain(whole / 4, y, 0.5)
+    for name, value in twin.items():
+        assert getattr(found, name) == pytest.approx(float(value), abs=1e-12), name
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 7), st.integers(1, 6), st.floats(0.05, 3))
+def test_no_step_of_the_chain_goes_down(seed, k, m, functions, rho):
+    rng = np.random.default_rng(seed)
+    values = rng.choice([-1.0, -0.5, 0.0, 0.25, 1.0], size=(functions, m, k))
+    found = list(vars(chain(values, rng.integers(k, size=m), rho)).values())
+    assert found[0] >= -1e-12
+    assert all(a <= b + 1e-9 for a, b in pairwise(found))
+
+
+def test_equal_examples_may_be_written_once_with_the_sum_of_their_signs():
+    rng = np.random.default_rng(4)
+    once, y = rng.normal(size=(5, 3, 4)), np.array([2, 0, 3])
+    times = np.array([2, 3, 1])
+    signs = rng.choice([-1, 1], size=(6, 6))
+    summed = np.add.reduceat(signs, [0, 2, 5], axis=1)
+    long = steps(np.repeat(once, times, axis=1), np.repeat(y, times), 0.7, signs)
+    short = steps(once, y, 0.7, summed)
+    for name, value in long.items():
+        assert short[name] == pytest.approx(value)
+
+
+def test_a_bound_below_one_that_could_fail_fails_no_more_often_than_delta():
+    """One score function and two kinds of examples: the failures of the first form, exactly."""
+    m, risk = 60, Fraction(3, 10)
+    for delta in (0.5, 0.1, 0.01):
+        fails = Fraction(0)
+        for wrong in range(m + 1):
+            # margins -1 and 1 at rho = 1; a single function has complexity 0
+            found = bound.uniform(wrong / m, 0.0, m, delta)
+            if found.total < risk:
+                fails += comb(m, wrong) * risk**wrong * (1 - risk) ** (m - wrong)
+        assert 0 < fails <= delta
+
+
+def test_a_bound_prints_its_terms():
+    assert Bound("thm", 0.25, 0.5, 0.25).terms == {"empirical": 0.25, "complexity": 0.5, "confidence": 0.25}
+    assert Bound("thm", 0.25, 0.5, 0.25).vacuous
+    assert not Bound("thm", 0.25, 0.5, 0.125).vacuous
