@@ -7,8 +7,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import tinycss2
 import yaml
 from mini_book import ROOT, copy_to, python
+
+from web.ext.bundle import used
 
 REPOSITORY = "https://github.com/somebody/book"
 
@@ -196,10 +199,39 @@ def test_one_stylesheet_with_all_that_it_names(book: Path, pages: dict[str, Page
     css = (static / "book.bundle.css").read_text(encoding="utf-8")
     assert "@import" not in css
     assert "@charset" not in css
-    assert (static / "book.css").read_text(encoding="utf-8")[:500] in css
+    assert "#pst-back-to-top{" in css  # of book.css, and of the theme:
+    assert ".bd-sidebar" in css
+    assert ".sd-tab-set" in "".join(p.read_text(encoding="utf-8") for p in static.rglob("*.css"))
+    assert ".sd-tab-set" not in css  # no page has tabs
     addresses = {a for a in re.findall(r'url\(["\']?([^"\')]+)', css) if not a.startswith(("data:", "#"))}
     assert {"icons/book-icons.woff2", "katex/fonts/KaTeX_Main-Regular.woff2"} <= addresses
     assert [a for a in addresses if not (static / a).is_file()] == []
+
+
+CSS = """
+@charset "utf-8";
+.here, .nowhere, h1 > .also-nowhere { color: red; /* why */ margin: 0 }
+.nowhere a { color: red }
+a:not(.nowhere), p:is(.nowhere, [title=".nowhere"]) { top: 0 }
+.a\\:b { top: 1px }
+@media print { #here { top: 2px } #nowhere { top: 3px } }
+@media print { .nowhere { top: 4px } }
+@font-face { font-family: nowhere; src: url("x.woff2") }
+"""
+
+
+def test_rules_that_can_match_nothing_are_left_out():
+    rules = tinycss2.parse_stylesheet(CSS, skip_comments=True, skip_whitespace=True)
+    assert list(used(rules, {"here", "a", "b", "a:b"})) == [
+        '@charset "utf-8";',
+        ".here{color: red;  margin: 0}",
+        'a:not(.nowhere),p:is(.nowhere, [title=".nowhere"]){top: 0}',
+        ".a\\:b{top: 1px}",
+        "@media print {#here{top: 2px}}",
+        '@font-face { font-family: nowhere; src: url("x.woff2") }',
+    ]
+    with pytest.raises(ValueError, match="at line 1"):
+        list(used(tinycss2.parse_stylesheet("}"), set()))
 
 
 def test_icon_of_the_site(book: Path, pages: dict[str, Page]):

@@ -24,6 +24,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
+from mcutils import __version__
 from tools import notebooks, stored
 
 logger = logging.getLogger(__name__)
@@ -97,7 +98,8 @@ class Versions(Table):
     heads = ("program", "version")
 
     def rows(self) -> list[tuple[str, ...]]:
-        return [("Python", python_version()), *((name, version(name)) for name in SHOWN_VERSIONS)]
+        own = [("mcutils", __version__), ("Python", python_version())]
+        return own + [(name, version(name)) for name in SHOWN_VERSIONS]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

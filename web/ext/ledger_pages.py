@@ -1,8 +1,8 @@
 """Sphinx extension: the pages that are made from the ledger, the errata and the benchmarks.
 
-Directives, each without content: ``theorem-ledger``, ``source-map``, ``lecture-list``, ``lecture-plan``, ``errata-list`` (with
-the argument errors, slips or right) and ``benchmark-table``. They write MyST and let the page's own parser
-read it, so every reference in them is checked by the build like any other.
+Directives, each without content: ``theorem-ledger``, ``source-map``, ``lecture-list``, ``lecture-plan``,
+``errata-list`` (with the argument errors, slips or right) and ``benchmark-table``. They write MyST and let
+the page's own parser read it, so every reference in them is checked by the build like any other.
 
 It also puts anchors where the notebooks have none: ``proof-LABEL`` before the proof of a statement and
 ``witness-LABEL`` before the cell that witnesses it (a second one gets ``-2``).

@@ -14,8 +14,19 @@
     }
   }
 
-  const markAll = () => formulas.forEach(mark);
-  const seen = new ResizeObserver((entries) => entries.forEach((entry) => mark(entry.target)));
+  function markFormula(formula) {
+    mark(formula);
+    if (formula.tabIndex === 0) {
+      formula.setAttribute("role", "group");
+      formula.setAttribute("aria-label", "Formula, wider than the page");
+    } else {
+      formula.removeAttribute("role");
+      formula.removeAttribute("aria-label");
+    }
+  }
+
+  const markAll = () => formulas.forEach(markFormula);
+  const seen = new ResizeObserver((entries) => entries.forEach((entry) => markFormula(entry.target)));
   formulas.forEach((formula) => seen.observe(formula));
   addEventListener("load", markAll);
   // letters that arrive late make a formula wider, but not its box
@@ -32,6 +43,9 @@
   }
 
   const go = () => goToAnchor(5);
-  addEventListener("load", go);
+  addEventListener("load", () => {
+    // who comes back is put by the browser where they were
+    if (performance.getEntriesByType("navigation")[0]?.type === "navigate") go();
+  });
   addEventListener("hashchange", go);
 })();
