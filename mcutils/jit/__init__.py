@@ -1,0 +1,36 @@
+"""The few loops that are compiled, each in a file of its own, written to be read.
+
+A loop stands here only where a race is won by it (see ``benchmarks/``). A file is imported by the
+function that needs it, at its first call: importing ``mcutils`` loads no compiler.
+
+What is compiled is kept on disk beside the source, or where numba is told by ``NUMBA_CACHE_DIR``, or in
+the user's own cache; the second session starts in milliseconds. Where nothing of these can be written to,
+as in a read-only installation run by a user without a home, it is compiled once in every session.
+
+numba notices that a file has changed, but not that a file has changed which that file imports. So a kernel
+stands in one file with everything it calls.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+__all__ = ["kernel"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function at its first call; keep the result on disk where that is possible.
+
+    Parameters
+    ----------
+    function : callable
+        What numba can compile. Its Python form stays at hand as ``py_func``.
+    """
+    import numba
+
+    try:
+        compiled: Function = numba.njit(cache=True)(function)
+    except RuntimeError:  # "cannot cache function ...: no locator available": nowhere to write to
+        compiled = numba.njit(function)
+    return compiled
