@@ -72,8 +72,10 @@ Suprema: TypeAlias = Callable[[Floats], Any]
 
 # Additions that an exact enumeration may take: some seconds.
 _MOST_STEPS = 2**33
-# Signs that the compiled loops enumerate at a time: long for them, short for who presses Ctrl-C.
-_GRAY_SIGNS = 14
+# Signs that a compiled loop handles at a time: long for it, short for who presses Ctrl-C; and how many of
+# them it finds added up in a table.
+_GRAY_SIGNS = 16
+_TABLE_SIGNS = 6
 # All signs of so many, when the supremum is a function of Python.
 _MOST_SIGNS = 24
 # Draws of one seed; so the same signs are drawn however many processes share the work.
@@ -647,8 +649,7 @@ def exact(family: Family | Suprema, *, m: int | None = None) -> float:
     n = known.n_signs
     if n > _MOST_SIGNS:
         raise _too_many(f"2^{n}", 2**_MOST_SIGNS)
-    index = np.arange(2 ** min(n, 12))
-    low = 1.0 - 2.0 * (index[:, None] >> np.arange(min(n, 12)) & 1)
+    low = _all_signs(min(n, 12))
     sums: list[float] = []
     for high in product((1.0, -1.0), repeat=n - low.shape[1]):
         signs = np.hstack([np.broadcast_to(high, (len(low), len(high))), low])
@@ -663,41 +664,58 @@ def _too_many(found: str, allowed: int) -> ValueError:
     )
 
 
-def _gray_walks(vectors: Floats) -> Iterator[tuple[Floats, Floats]]:
+def _gray_walks(vectors: Floats, most: int) -> Iterator[tuple[Floats, Floats]]:
     """The sums of (m, n) vectors with signs, the first fixed at +1, in walks for mcutils.jit.gray.
 
-    Each walk starts from a sum that is computed afresh, so that rounding has no time to add up.
+    A walk is through so many signs at most. Each starts from a sum that is computed afresh, so that rounding has no time to add up.
     """
-    m, n = vectors.shape
-    if 2 ** (m - 1) * (n + 8) > _MOST_STEPS:  # a step costs about 8 additions beside those of its entries
-        raise _too_many(f"2^{m - 1} * {n}", _MOST_STEPS)
-    low = min(m - 1, _GRAY_SIGNS)
+    m = len(vectors)
+    low = min(m - 1, most)
     head, tail = vectors[: m - low], vectors[m - low :]
     moves = np.ascontiguousarray(2 * tail)
     for signs in product((1.0, -1.0), repeat=m - low - 1):
         yield np.array((1.0, *signs)) @ head + tail.sum(axis=0), moves
 
 
+def _affordable(m: int, n: int) -> None:
+    if 2 ** (m - 1) * (n + 8) > _MOST_STEPS:  # a step costs about 8 additions beside those of its entries
+        raise _too_many(f"2^{m - 1} * {n}", _MOST_STEPS)
+
+
 def _mean_extremes(functions: Floats, value: Callable[[Floats, Floats], Floats]) -> float:
     """The mean over all signs of a function of the largest and the smallest signed sum."""
     from mcutils.jit import gray
 
+    n, m = len(functions), len(functions[0])
+    _affordable(m, n)
+    # the kernel takes functions by fours: the last is repeated
+    vectors = functions[np.minimum(np.arange(-(-n // 4) * 4), n - 1)].T
+    in_table = min(m - 1, _TABLE_SIGNS)
+    walked, rest = vectors[: m - in_table], vectors[m - in_table :]
+    table = np.ascontiguousarray((_all_signs(in_table) @ rest).T)
     sums: list[float] = []
-    for start, moves in _gray_walks(np.ascontiguousarray(functions.T)):
-        high, low = np.empty((2, 2 ** len(moves)))
-        gray.extremes(start, moves, high, low)
+    for start, moves in _gray_walks(walked, _GRAY_SIGNS - _TABLE_SIGNS):
+        high, low = np.empty((2, 2 ** len(moves), table.shape[1]))
+        gray.extremes(start, moves, table, high, low)
         sums.append(float(value(high, low).sum()))
-    return fsum(sums) / 2.0 ** (len(functions[0]) - 1)
+    return fsum(sums) / 2.0 ** (m - 1)
 
 
 def _squared_norms(features: Floats) -> Iterator[Floats]:
     """|sum of signs times features|^2 for all signs up to their common sign, piece by piece."""
     from mcutils.jit import gray
 
-    for start, moves in _gray_walks(features):
+    _affordable(*features.shape)
+    for start, moves in _gray_walks(features, _GRAY_SIGNS):
         squares = np.empty(2 ** len(moves))
         gray.squared_norms(start, moves, squares)
         yield squares
+
+
+def _all_signs(n: int) -> Floats:
+    """The 2^n rows of n signs."""
+    bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
+    return 1 - 2 * bits.astype(np.float64)
 
 
 def _mean_norm(features: Floats, copies: int = 1) -> float:
