@@ -199,14 +199,13 @@ def unscripted(browser: Any, root: str, name: str) -> list[str]:
         context.close()
 
 
-def search(browser: Any, folder: Path, word: str, page_name: str = "search.html") -> list[str]:
-    """What is wrong with a search for `word` on the site as it lies on the disk."""
-    root = folder.resolve().as_uri() + "/"
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+def search(browser: Any, root: str, word: str) -> list[str]:
+    """What is wrong with a search for `word`: on the disk, where it shows no lines, or where it is served."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=root.startswith("file:"))
     page = context.new_page()
     ear = Ear(page, root)
     try:
-        page.goto(f"{root}{page_name}?{urllib.parse.urlencode({'q': word})}", wait_until="load")
+        page.goto(f"{root}search.html?{urllib.parse.urlencode({'q': word})}", wait_until="load")
         wrong = []
         try:
             page.wait_for_selector("#search-results li a", timeout=5000)
@@ -215,10 +214,15 @@ def search(browser: Any, folder: Path, word: str, page_name: str = "search.html"
                 raise
             wrong = [f"nothing is found for {word!r}"]
         else:
+            if root.startswith("http"):
+                page.wait_for_selector("#search-results .context", timeout=5000)
+                page.wait_for_load_state("networkidle")
+                lines = page.locator("#search-results .context").all_inner_texts()
+                wrong = [f"typed formula: {line}" for line in lines if "\\" in line]
             with page.expect_navigation():
                 page.click("#search-results li a")
             if word not in page.inner_text("body").lower():
-                wrong = [f"the first page found for {word!r} does not have it: {page.url.removeprefix(root)}"]
+                wrong += [f"the first page for {word!r} does not have it: {page.url.removeprefix(root)}"]
         return wrong + [text for texts in ear.findings().values() for text in texts]
     finally:
         context.close()

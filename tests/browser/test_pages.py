@@ -53,4 +53,8 @@ def test_links(root):
 
 
 def test_search_from_the_disk(browser, root):
-    complain(checks.search(browser, SITE, "codeword"))
+    complain(checks.search(browser, SITE.as_uri() + "/", "codeword"))
+
+
+def test_search_where_it_is_served(browser, root):
+    complain(checks.search(browser, root, "separation"))

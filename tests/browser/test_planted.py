@@ -78,10 +78,15 @@ def test_links():
 
 
 def test_search_from_the_disk(browser):
-    nothing, failed, *console = checks.search(browser, PLANTED, "planted")
+    nothing, failed, *console = checks.search(browser, PLANTED.resolve().as_uri() + "/", "planted")
     assert nothing == "nothing is found for 'planted'"
     assert failed == "index.html: net::ERR_FAILED"
     assert "blocked by CORS policy" in console[0]
+
+
+def test_search_where_it_is_served(browser):
+    with checks.served(PLANTED) as root:
+        assert checks.search(browser, root, "planted")[0] == "typed formula: δ\\delta"
 
 
 def test_readme_names_the_vendored_version():

@@ -8,6 +8,17 @@ if (typeof location !== "undefined" && location.protocol === "file:") {
   DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 }
 
+// A page has each formula three times: to be seen, to be read aloud, and as it was typed. A line needs one.
+globalThis.document?.addEventListener("DOMContentLoaded", () => {
+  if (typeof Search === "undefined") return;
+  const { htmlToText } = Search;
+  Search.htmlToText = (html, anchor) => {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    page.querySelectorAll(".katex-html, annotation").forEach((twin) => twin.remove());
+    return htmlToText(page.documentElement.outerHTML, anchor);
+  };
+});
+
 (() => {
   // "2." -> 2; null when the bold text names none of the options
   function rightOption(boldText, count) {
