@@ -175,6 +175,9 @@ def visit(browser: Any, root: str, name: str, width: int) -> dict[str, list[str]
             "quiz": quizzes(page),
             "folds": folds(page),
         }
+        page.emulate_media(media="print")
+        found["print"] = page.evaluate("mcProbe.unprinted()")
+        page.emulate_media(media="screen")
         page.evaluate("mcProbe.openAll()")
         found["sideways"] = found["sideways"] or page.evaluate("mcProbe.sideways()")
         page.evaluate(AXE)

@@ -218,6 +218,17 @@ globalThis.mcProbe = (() => {
     });
   }
 
+  // ---- on paper ----
+
+  const OFF_PAPER = ".mc-widget, .quiz-feedback, .katex, dialog, nav, footer, .hidden, summary";
+
+  function unprinted() {
+    const lost = all("h1, h2, h3, h4, p, figure, table", article()).filter(
+      (element) => !element.closest(OFF_PAPER) && words(element.textContent) && !isShown(element),
+    );
+    return lost.map((element) => `not printed: ${place(element)} “${short(element.textContent)}”`);
+  }
+
   // ---- without scripts ----
 
   function unscripted() {
@@ -246,6 +257,6 @@ globalThis.mcProbe = (() => {
 
   return {
     alts, axe: axeRun, findFolds, findQuizzes, findWidgets, focusControl, focusFold, focusQuiz, followsMode,
-    formulas, isOpen, openAll, quizState, read, sideways, slim, unscripted,
+    formulas, isOpen, openAll, quizState, read, sideways, slim, unprinted, unscripted,
   }; // prettier-ignore
 })();

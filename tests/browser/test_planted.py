@@ -30,6 +30,7 @@ EXPECTED = {
         "#mouse-only “Opens by mouse only”: the keyboard does not reach what opens it",
         "#deaf “Hears no key Show”: Enter does not open it",
     ],
+    "print": ["not printed: h1 “Planted faults”"],
     "axe": ["button-name: p:nth-child(3) > button", "dark: color-contrast: .faint"],
 }
 EXPECTED_NARROW = EXPECTED | {
