@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
 
-from mcutils import ecoc, plot
+from mcutils import bound, ecoc, plot
 
 WEB = Path(__file__).parents[1] / "web"
 SCRIPTS = sorted(path for path in WEB.rglob("*.js") if "vendor" not in path.parts)
@@ -36,6 +36,12 @@ def engine(script):
 @pytest.fixture(scope="module")
 def decoder():
     with engine("extra/widgets/ecoc-decoder.js") as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def explorer():
+    with engine("extra/widgets/bound-explorer.js") as context:
         yield context
 
 
@@ -141,6 +147,53 @@ def test_an_unknown_loss_is_refused_by_name(decoder):
 def test_classes_have_the_colours_of_the_figures(decoder):
     colors = call(decoder, "(() => mcEcoc.CLASS_STYLES.map((style) => style.color))")
     assert tuple(colors) == tuple(color.lower() for color in plot.CLASS_COLORS[: len(colors)])
+
+
+BOUND_KINDS = ("quadratic", "linear", "sqrt")
+
+
+def test_the_explorer_knows_the_bounds_of_python(explorer):
+    assert call(explorer, "(() => mcBound.KINDS)") == list(BOUND_KINDS)
+    message = explorer.eval("try { mcBound.term('cubic', 2, 1, 1) } catch (error) { error.message }")
+    assert message == 'unknown kind "cubic"; allowed: quadratic, linear, sqrt'
+
+
+@pytest.mark.parametrize("kind", BOUND_KINDS)
+def test_the_terms_of_the_explorer_are_those_of_python(explorer, kind):
+    rng = np.random.default_rng(11)
+    k = [2, 10, 1000, *rng.integers(2, 1001, size=97).tolist()]
+    m = np.rint(10 ** rng.uniform(2, 9, size=100)).tolist()
+    ratio, delta = 10 ** rng.uniform(-1, 2, size=100), 10 ** rng.uniform(-9, -0.31, size=100)
+    settings = [
+        {"k": a, "m": b, "ratio": c, "delta": d}
+        for a, b, c, d in zip(k, m, ratio.tolist(), delta.tolist(), strict=True)
+    ]
+    terms = call(explorer, f"((s) => s.map((o) => mcBound.term('{kind}', o.k, o.m, o.ratio)))", settings)
+    expected = bound.complexity_term(kind, k, m, ratio)
+    np.testing.assert_allclose(terms, expected, rtol=1e-14)
+    totals = call(explorer, f"((s) => s.map((o) => mcBound.total('{kind}', o)))", settings)
+    of_python = [
+        bound.uniform(0.0, term / 2, int(b), d).total for term, b, d in zip(expected, m, delta, strict=True)
+    ]
+    np.testing.assert_allclose(totals, of_python, rtol=1e-13)
+
+
+@pytest.mark.parametrize("kind", BOUND_KINDS)
+@pytest.mark.parametrize("delta", [0.5, 0.05, 1e-3, 1e-9])
+@pytest.mark.parametrize("ratio", [0.1, 1.0, 100.0])
+def test_the_explorer_asks_for_as_many_examples_as_python(explorer, kind, delta, ratio):
+    for k in (2, 3, 10, 100, 1000):
+        found = call(explorer, "mcBound.samplesNeeded", kind, k, ratio, delta)
+        expected = bound.samples_needed(kind, k, ratio, delta)
+        # beyond 2^52 the numbers of JavaScript have gaps
+        assert found == expected if expected < 2**52 else found == pytest.approx(expected, rel=1e-14)
+        if expected < 2**52:
+            here, before = (
+                call(explorer, "mcBound.total", kind, {"k": k, "m": n, "ratio": ratio, "delta": delta})
+                for n in (expected, max(1, expected - 1))
+            )
+            assert here < 1 + 1e-12
+            assert before >= 1 - 1e-12 or expected == 1
 
 
 @pytest.mark.parametrize(
