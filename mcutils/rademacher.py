@@ -22,6 +22,9 @@ All that has to be known of a family is its supremum for given signs, and the fa
 :func:`exact` averages over all signs, :func:`monte_carlo` over some; :func:`upper` and :func:`lower` are
 what the theorems say.
 
+Reference for the convex case of the interval: P.-M. Samson, *Concentration of measure inequalities for
+Markov chains and Φ-mixing processes*, The Annals of Probability 28 (2000) 416-461.
+
 >>> import numpy as np
 >>> from mcutils import rademacher
 >>> ball = rademacher.KernelBall(np.eye(4))  # four orthogonal inputs: the supremum is 2 for all signs
@@ -39,7 +42,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from math import fsum, log, prod, sqrt
+from math import fsum, isfinite, log, prod, sqrt
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -346,7 +349,10 @@ class L2Ball(_Known):
         # multiplications: 2 m d for a draw from X; from K half of 2 m^2, and to make K m^2 d
         m, d = self.X.shape
         if m * d + n_draws * m < 2 * n_draws * d:
-            return KernelBall(self.X @ self.X.T, self.radius)
+            ball = object.__new__(KernelBall)  # nobody need check that this matrix is semidefinite
+            _keep(ball, "gram", self.X @ self.X.T)
+            _keep(ball, "radius", self.radius)
+            return ball
         return self
 
     def _upper(self) -> float:
@@ -645,7 +651,7 @@ def exact(family: Family | Suprema, *, m: int | None = None) -> float:
     """
     known = _as_family(family, m, None)
     if isinstance(known, _Known):
-        return known._exact()
+        return _in_range(known._exact())
     n = known.n_signs
     if n > _MOST_SIGNS:
         raise _too_many(f"2^{n}", 2**_MOST_SIGNS)
@@ -667,7 +673,8 @@ def _too_many(found: str, allowed: int) -> ValueError:
 def _gray_walks(vectors: Floats, most: int) -> Iterator[tuple[Floats, Floats]]:
     """The sums of (m, n) vectors with signs, the first fixed at +1, in walks for mcutils.jit.gray.
 
-    A walk is through so many signs at most. Each starts from a sum that is computed afresh, so that rounding has no time to add up.
+    A walk is through so many signs at most. Each starts from a sum that is computed afresh, so that
+    rounding has no time to add up.
     """
     m = len(vectors)
     low = min(m - 1, most)
@@ -877,7 +884,7 @@ def monte_carlo(
         )
     )
     draws = suprema / known.m
-    value = fsum(draws) / n
+    value = _in_range(float(draws.mean()))
     standard_error = float(np.std(draws, ddof=1)) / sqrt(n) if n > 1 else float("nan")
     if guaranteed and spread is not None:
         reach = spread / known.m * sqrt(2 * log(2 / alpha) / n)
@@ -1049,6 +1056,12 @@ def _keep(family: Any, name: str, value: Any) -> None:
         value = value.view()
         value.flags.writeable = False
     object.__setattr__(family, name, value)
+
+
+def _in_range(value: float) -> float:
+    if not isfinite(value):
+        raise ValueError("the suprema leave the range of floating point; scale the family")
+    return value
 
 
 def _matrix(values: ArrayLike, name: str, meaning: str) -> Floats:
