@@ -498,8 +498,11 @@ def _kernel_bound(
         return Bound(_KERNEL_STATEMENT[kind], empirical, second, _confidence(m, delta, data_dependent))
 
     least_norm = _check_rho(norm_min, False, False, "norm_min") if uniform_in_norm else norm
-    largest_rho = _check_rho_max(rho_max, rho) if uniform_in_rho else rho
-    ratio = max(norm, least_norm) / rho
+    largest_rho = rho
+    if uniform_in_rho:
+        # with the norm free too, a larger rho is the same as a smaller norm
+        largest_rho = _check_rho_max(rho_max, 0 if uniform_in_norm else rho)
+    ratio = max(norm / rho, least_norm / largest_rho)
     octaves = 2 + (log2(ratio * largest_rho / least_norm) if least_norm > 0 else log2(largest_rho / rho))
     return Bound(
         "thm-bound-uniform-lambda" if uniform_in_norm else "thm-bound-uniform-rho",

@@ -88,9 +88,10 @@ def test_the_kernel_bounds(kind, k, rho, norm, delta, from_gram):
     for in_rho, in_norm in ((True, False), (False, True), (True, True)):
         options = {"uniform_in_rho": in_rho, "uniform_in_norm": in_norm}
         found = KERNEL_BOUNDS[kind](scores, y, rho, norm, delta, **given_size, **options)
-        used = max(Decimal(norm), Decimal(1)) if in_norm else Decimal(norm)
-        assert isclose(found.complexity, 2 * price * used, rel_tol=1e-12)
-        octaves = 2 + (log2_twin(used) if in_norm else 0) - (log2_twin(rho) if in_rho else 0)
+        least = (Decimal(1) if in_norm else Decimal(norm)) / (Decimal(1) if in_rho else Decimal(rho))
+        used = max(Decimal(norm) / Decimal(rho), least)
+        assert isclose(found.complexity, 2 * price * Decimal(rho) * used, rel_tol=1e-12)
+        octaves = 2 + (log2_twin(used / least) if least else -log2_twin(rho) if in_rho else 0)
         assert isclose(found.confidence, confidence_twin(40, delta, from_gram, octaves), rel_tol=1e-12)
 
 
