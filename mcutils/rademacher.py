@@ -769,8 +769,8 @@ class Estimate:
     low, high : float
         The confidence interval.
     confidence : float
-        Of so many runs of a hundred, at least, the interval contains the complexity: for certain if
-        ``guaranteed``, and otherwise about, for many draws.
+        The probability with which the interval contains the complexity: at least this if ``guaranteed``,
+        otherwise about this when the draws are many.
     n_draws : int
         How many draws of all signs.
     standard_error : float
