@@ -82,7 +82,7 @@
   }
 
   // The plot, in units that are CSS pixels at the width of a phone.
-  const PLOT = { width: 340, height: 262, left: 42, right: 334, top: 8, bottom: 218, low: 1e-3, high: 1e3 };
+  const PLOT = { width: 340, height: 262, left: 42, right: 326, top: 8, bottom: 218, low: 1e-3, high: 1e3 };
   const logShare = (x, low, high) => Math.log(x / low) / Math.log(high / low);
   const yOf = (value) => PLOT.bottom - (PLOT.bottom - PLOT.top) * logShare(value, PLOT.low, PLOT.high);
 
@@ -105,7 +105,6 @@
         : "";
       const line = points.map((point) => point.map((c) => c.toFixed(1)).join(",")).join(" ");
       const drawn = `<polyline points="${line}" fill="none" stroke="${color}" stroke-width="2" stroke-dasharray="${dash}"/>`;
-      // a falling curve has room above its last point, a rising one to the left of it
       const end = points.length ? points[points.length - 1] : null;
       return { drawn: drawn + marker, end, label };
     });
@@ -116,14 +115,14 @@
       let y = Math.max(PLOT.top + 11, end[1] - 6);
       const near = placed.find((other) => Math.abs(other.x - end[0]) < 40 && Math.abs(other.y - y) < 13);
       if (near) y = near.y + 13;
-      placed.push({ x: end[0] - 3, y, label });
+      placed.push({ x: end[0] - (y > end[1] ? 10 : 2), y, label }); // beside a curve that leaves at the top
     }
 
     const yTicks = [-3, -2, -1, 0, 1, 2, 3].map((e) => ({ y: yOf(10 ** e), text: e === 0 ? "1" : `10${superscript(e)}` }));
     const one = yOf(1);
     return `
       <rect x="${PLOT.left}" y="${PLOT.top}" width="${PLOT.right - PLOT.left}" height="${one - PLOT.top}" class="mc-vacuous"/>
-      <text x="${PLOT.left + 6}" y="${one - 6}" class="mc-muted">says nothing</text>
+      <text x="${PLOT.left + 6}" y="${PLOT.top + 14}" class="mc-muted">says nothing</text>
       <g class="mc-axes">
         <path d="M${PLOT.left},${PLOT.top}V${PLOT.bottom}H${PLOT.right}M${PLOT.left},${one}H${PLOT.right}"/>
         <path d="M${here.toFixed(1)},${PLOT.top}V${PLOT.bottom}" stroke-dasharray="1 4"/>
@@ -196,9 +195,10 @@
       const along = radios.find((radio) => radio.checked).value;
       box.querySelector(".mc-plot").innerHTML = plot(state, along);
       box.querySelector(".mc-bounds").innerHTML = `
-        <caption>What each bound adds to the margin loss, drawn against ${AXES[along].title}</caption>
-        <tr><th scope="col">bound</th><th scope="col">second term</th><th scope="col">with confidence</th>
-          <th scope="col">below 1 from m =</th></tr>
+        <caption>What each bound adds to the margin loss: its second term; in all, with the confidence term; and
+          the m from which that is below 1. Drawn against the ${AXES[along].title}.</caption>
+        <tr><th scope="col">bound</th><th scope="col">second term</th><th scope="col">in all</th>
+          <th scope="col">below 1 from</th></tr>
         ${Object.keys(KINDS)
           .map((kind) => row(kind, state))
           .join("")}`;
