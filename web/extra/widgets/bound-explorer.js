@@ -112,7 +112,7 @@
     const labels = curves.filter(({ end }) => end).sort((a, b) => a.end[1] - b.end[1]);
     const placed = [];
     for (const { end, label } of labels) {
-      let y = Math.max(PLOT.top + 11, end[1] - 6);
+      let y = Math.max(PLOT.top + 11, end[1] - (along === "m" ? 11 : 6)); // a falling line needs more room
       const near = placed.find((other) => Math.abs(other.x - end[0]) < 40 && Math.abs(other.y - y) < 13);
       if (near) y = near.y + 13;
       placed.push({ x: end[0] - (y > end[1] ? 10 : 2), y, label }); // beside a curve that leaves at the top
@@ -122,7 +122,7 @@
     const one = yOf(1);
     return `
       <rect x="${PLOT.left}" y="${PLOT.top}" width="${PLOT.right - PLOT.left}" height="${one - PLOT.top}" class="mc-vacuous"/>
-      <text x="${PLOT.left + 6}" y="${PLOT.top + 14}" class="mc-muted">says nothing</text>
+      <text x="${along === "m" ? PLOT.right - 6 : PLOT.left + 6}" y="${PLOT.top + 14}" text-anchor="${along === "m" ? "end" : "start"}" class="mc-muted">says nothing</text>
       <g class="mc-axes">
         <path d="M${PLOT.left},${PLOT.top}V${PLOT.bottom}H${PLOT.right}M${PLOT.left},${one}H${PLOT.right}"/>
         <path d="M${here.toFixed(1)},${PLOT.top}V${PLOT.bottom}" stroke-dasharray="1 4"/>
