@@ -108,6 +108,6 @@ def processor() -> str:
 def versions() -> dict[str, str]:
     return (
         {"python": platform.python_version()}
-        | {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+        | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")}
         | {"blas": np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]}
     )
