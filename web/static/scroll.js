@@ -25,12 +25,29 @@
     }
   }
 
-  const markAll = () => formulas.forEach(markFormula);
-  const seen = new ResizeObserver((entries) => entries.forEach((entry) => markFormula(entry.target)));
+  // To know the width of a formula far below it must be laid out. All at once that would hold the page up for a
+  // quarter of a second on a phone, so it is done one by one while nothing else is to be done.
+  const waiting = new Set();
+  const whenIdle = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 1, { timeRemaining: () => 0 }));
+
+  function markSome(idle) {
+    for (const formula of waiting) {
+      waiting.delete(formula);
+      markFormula(formula);
+      if (idle.timeRemaining() <= 1) break;
+    }
+    if (waiting.size) whenIdle(markSome);
+  }
+
+  function markWhenIdle(some) {
+    if (!waiting.size && some.length) whenIdle(markSome);
+    some.forEach((formula) => waiting.add(formula));
+  }
+
+  const seen = new ResizeObserver((entries) => markWhenIdle(entries.map((entry) => entry.target)));
   formulas.forEach((formula) => seen.observe(formula));
-  addEventListener("load", markAll);
   // letters that arrive late make a formula wider, but not its box
-  document.fonts.addEventListener("loadingdone", markAll);
+  document.fonts.addEventListener("loadingdone", () => markWhenIdle(formulas));
   document.addEventListener("toggle", (event) => event.target.querySelectorAll("pre").forEach(mark), true);
 
   // What is far away has a height that is guessed (see book.css). Where a link leads, the guesses are replaced
