@@ -4,7 +4,9 @@ A *kernel* is a symmetric function :math:`K(x, z)` of two inputs whose Gram matr
 :math:`\mathbf K = (K(x_i, x_j))_{ij}` are all positive semidefinite (def-classes-pds); then and only then
 :math:`K(x, z) = \langle \phi(x), \phi(z) \rangle` for a map :math:`\phi` into a Hilbert space
 (thm-background-moore-aronszajn). What a machine or a bound needs of the features is in the Gram matrix, so
-that is what a :class:`Kernel` computes: whole, in blocks of rows, or only its diagonal.
+that is what a :class:`Kernel` computes: whole, in blocks of rows, or only its diagonal. Sums, products and
+positive multiples of kernels are kernels (prop-classes-kernels), and are written as such. Inputs may be
+sparse.
 
 >>> from mcutils import kernel
 >>> kernel.linear.gram([[1.0, 0.0], [1.0, 2.0]])
@@ -13,32 +15,57 @@ array([[1., 1.],
 >>> kernel.polynomial(2, b=1.0).gram([[1.0], [2.0]], [[3.0]])
 array([[16.],
        [49.]])
+>>> (2.0 * kernel.linear + kernel.rbf(1.0)).gram([[1.0], [2.0]]).round(4)
+array([[3.    , 4.3679],
+       [4.3679, 9.    ]])
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from itertools import combinations_with_replacement
+from math import comb
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
+from scipy.sparse import csr_array, issparse
+from scipy.special import gammainc
 
-__all__ = ["Kernel", "Spectrum", "check_psd", "linear", "polynomial", "precomputed", "rbf"]
+__all__ = [
+    "Kernel",
+    "NotPositiveSemidefinite",
+    "Spectrum",
+    "check_psd",
+    "linear",
+    "polynomial",
+    "precomputed",
+    "rbf",
+    "rbf_features",
+    "rbf_truncation",
+    "resolve",
+]
 
 Floats = NDArray[np.float64]
+Points: TypeAlias = Any  # an array-like or a sparse matrix of numbers, a row for each input
 
 
 @dataclass(frozen=True)
 class Kernel:
     r"""A kernel :math:`K`, made by :func:`polynomial`, :func:`rbf` or one of the two without parameters.
 
+    Kernels can be added and multiplied with each other and with positive numbers, but for
+    :data:`precomputed`, whose inputs are not points.
+
     Parameters
     ----------
     name : str
         What it is called in messages.
     parameters : mapping
-        Its parameters, by the names of the formula.
+        Its parameters, by the names of the formula; for a sum, product or multiple what it is made of.
     block : callable
-        :math:`(X, Z) \mapsto (K(x_i, z_j))_{ij}` on float64 arrays of rows.
+        :math:`(X, Z) \mapsto (K(x_i, z_j))_{ij}` on float64 arrays, or CSR arrays, of rows.
     self_products : callable
         :math:`X \mapsto (K(x_i, x_i))_i`.
 
@@ -47,21 +74,46 @@ class Kernel:
     >>> from mcutils import kernel
     >>> kernel.rbf(0.5)
     Kernel(name='rbf', parameters={'gamma': 0.5})
+    >>> (kernel.linear * kernel.linear).gram([[3.0]])
+    array([[81.]])
     """
 
     name: str
-    parameters: Mapping[str, float]
-    block: Callable[[Floats, Floats], Floats] = field(repr=False, compare=False)
-    self_products: Callable[[Floats], Floats] = field(repr=False, compare=False)
+    parameters: Mapping[str, Any]
+    block: Callable[[Any, Any], Floats] = field(repr=False, compare=False)
+    self_products: Callable[[Any], Floats] = field(repr=False, compare=False)
 
-    def gram(self, X: ArrayLike, Z: ArrayLike | None = None) -> Floats:
+    __array_ufunc__ = None  # a number of numpy's leaves the multiplication to the kernel
+
+    def __add__(self, other: "Kernel") -> "Kernel":
+        """The kernel of both feature vectors in a row."""
+        return _combination("sum", np.add, self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: "Kernel | float") -> "Kernel":
+        """The kernel of all products of two features, or of the features times a root of the number."""
+        if isinstance(other, Kernel):
+            return _combination("product", np.multiply, self, other)
+        if not isinstance(other, (int, float, np.integer, np.floating)):
+            return NotImplemented
+        _no_matrices("multiple", self)
+        factor = _number(other, "the factor of a kernel", "a positive number", lambda v: v > 0)
+        return Kernel(
+            "multiple",
+            {"factor": factor, "of": self},
+            partial(_multiple, factor, self.block),
+            partial(_multiple, factor, self.self_products),
+        )
+
+    __rmul__ = __mul__
+
+    def gram(self, X: Points, Z: Points | None = None) -> Floats:
         r"""The matrix :math:`(K(x_i, z_j))_{ij}`; without Z the Gram matrix of X, exactly symmetric.
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
             A row for each input.
-        Z : array-like of shape (n, d), optional
+        Z : array-like or sparse matrix of shape (n, d), optional
             The inputs of the columns.
 
         Returns
@@ -82,7 +134,7 @@ class Kernel:
         columns = _points(Z, "Z", rows.shape[1])
         return self._finite(self.block, rows, columns)
 
-    def diagonal(self, X: ArrayLike) -> Floats:
+    def diagonal(self, X: Points) -> Floats:
         r"""The numbers :math:`K(x_i, x_i) = \|\phi(x_i)\|^2`, without the rest of the Gram matrix.
 
         Their sum is :math:`\operatorname{tr} \mathbf K`, and the root of their maximum is the smallest radius
@@ -97,7 +149,7 @@ class Kernel:
         return self._finite(self.self_products, _points(X, "X"))
 
     def blocks(
-        self, X: ArrayLike, Z: ArrayLike | None = None, *, size: int = 1024
+        self, X: Points, Z: Points | None = None, *, size: int = 1024
     ) -> Iterator[tuple[slice, Floats]]:
         """The rows of :meth:`gram`, at most ``size`` at a time: for a matrix that does not fit into memory.
 
@@ -122,7 +174,40 @@ class Kernel:
             part = slice(start, min(start + size, len(rows)))
             yield part, self._finite(self.block, rows[part], columns)
 
-    def _finite(self, compute: Callable[..., Floats], *points: Floats) -> Floats:
+    def expand(self, X: Points, points: Points, coefficients: ArrayLike) -> Floats:
+        r"""The function :math:`x \mapsto \sum_j c_j K(x, z_j)` at every row of X, in blocks of rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            Where to evaluate. For :data:`precomputed`: row i is :math:`(K(x_i, z))_z` for all points z of
+            the training, also those that have no coefficient.
+        points : array-like or sparse matrix of shape (s, d)
+            The points :math:`z_j`. For :data:`precomputed`: the s numbers of their columns in X.
+        coefficients : array-like of shape (s,)
+            The numbers :math:`c_j`. With none, the function is 0.
+
+        Returns
+        -------
+        (n,) array
+
+        Examples
+        --------
+        >>> from mcutils import kernel
+        >>> kernel.linear.expand([[1.0], [2.0]], [[3.0], [4.0]], [1.0, -1.0])
+        array([-1., -2.])
+        >>> kernel.precomputed.expand([[3.0, 7.0, 4.0]], [0, 2], [1.0, -1.0])
+        array([-1.])
+        """
+        weights = np.asarray(coefficients, dtype=np.float64)
+        if self.name == "precomputed":
+            values: Floats = _points(X, "X")[:, np.asarray(points, dtype=np.intp)] @ weights
+            return values
+        if not len(weights):
+            return np.zeros(_points(X, "X").shape[0])
+        return np.concatenate([block @ weights for _, block in self.blocks(X, points)])
+
+    def _finite(self, compute: Callable[..., Floats], *points: Any) -> Floats:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # said below, in a sentence
             values = compute(*points)
         if not np.isfinite(values).all():
@@ -130,18 +215,43 @@ class Kernel:
         return values
 
 
-def _points(X: ArrayLike, name: str, columns: int | None = None) -> Floats:
-    """X as a float64 matrix with a row for each input."""
-    points = np.asarray(X)
+def _combination(name: str, combine: Callable[..., Floats], first: Kernel, second: Kernel) -> Kernel:
+    _no_matrices(name, first, second)
+    return Kernel(
+        name,
+        {"first": first, "second": second},
+        partial(_both, combine, first.block, second.block),
+        partial(_both, combine, first.self_products, second.self_products),
+    )
+
+
+def _no_matrices(name: str, *parts: Kernel) -> None:
+    if any(one.name == "precomputed" for one in parts):
+        raise ValueError(f"a precomputed kernel has no points to make a {name} with: combine the matrices")
+
+
+def _both(
+    combine: Callable[..., Floats], first: Callable[..., Floats], second: Callable[..., Floats], *points: Any
+) -> Floats:
+    return combine(first(*points), second(*points))
+
+
+def _multiple(factor: float, compute: Callable[..., Floats], *points: Any) -> Floats:
+    return factor * compute(*points)
+
+
+def _points(X: Points, name: str, columns: int | None = None) -> Any:
+    """X as a float64 matrix with a row for each input; in CSR format if it is sparse."""
+    points = csr_array(X) if issparse(X) else np.asarray(X)
     if points.ndim != 2 or 0 in points.shape:
         raise ValueError(f"{name} must be a matrix with a row for each input, found shape {points.shape}")
     if points.dtype.kind not in "buif":
         raise ValueError(f"{name} must hold real numbers, found entries of type {points.dtype}")
-    if not np.isfinite(points).all():
+    if not np.isfinite(points.data if issparse(X) else points).all():
         raise ValueError(f"{name} must be finite, found NaN or infinity")
     if columns is not None and points.shape[1] != columns:
         raise ValueError(f"{name} must have {columns} columns, as X has, found {points.shape[1]}")
-    return np.asarray(points, dtype=np.float64)
+    return points.astype(np.float64, copy=False)
 
 
 def _number(value: Any, name: str, allowed: str, ok: Callable[[float], bool]) -> float:
@@ -153,12 +263,18 @@ def _number(value: Any, name: str, allowed: str, ok: Callable[[float], bool]) ->
     return number
 
 
-def _squares(X: Floats) -> Floats:
-    squares: Floats = np.einsum("ij,ij->i", X, X)
+def _squares(X: Any) -> Floats:
+    squares: Floats = X.multiply(X).sum(axis=1) if issparse(X) else np.einsum("ij,ij->i", X, X)
     return squares
 
 
-linear = Kernel("linear", {}, lambda X, Z: X @ Z.T, _squares)
+def _products(X: Any, Z: Any) -> Floats:
+    found = X @ Z.T
+    products: Floats = found.toarray() if issparse(found) else found
+    return products
+
+
+linear = Kernel("linear", {}, _products, _squares)
 
 
 def polynomial(q: int, a: float = 1.0, b: float = 0.0) -> Kernel:
@@ -189,18 +305,18 @@ def polynomial(q: int, a: float = 1.0, b: float = 0.0) -> Kernel:
         raise ValueError(f"q must be an integer, at least 1, found {q!r}")
     scale = _number(a, "a", "a positive number", lambda v: v > 0)
     shift = _number(b, "b", "a number, at least 0", lambda v: v >= 0)
-    degree = int(q)
-
-    def power(products: Floats) -> Floats:
-        values: Floats = (products / scale + shift) ** degree
-        return values
-
+    power = partial(_power, int(q), scale, shift)
     return Kernel(
         "polynomial",
-        {"q": degree, "a": scale, "b": shift},
-        lambda X, Z: power(X @ Z.T),
-        lambda X: power(_squares(X)),
+        {"q": int(q), "a": scale, "b": shift},
+        partial(power, _products),
+        partial(power, _squares),
     )
+
+
+def _power(q: int, a: float, b: float, compute: Callable[..., Floats], *points: Any) -> Floats:
+    values: Floats = (compute(*points) / a + b) ** q
+    return values
 
 
 def rbf(gamma: float) -> Kernel:
@@ -222,29 +338,227 @@ def rbf(gamma: float) -> Kernel:
     """
     width = _number(gamma, "gamma", "a positive number", lambda v: v > 0)
 
-    def block(X: Floats, Z: Floats) -> Floats:
-        # |x - z|^2 = |x|^2 + |z|^2 - 2 <x, z>, around a centre: far from 0 the three terms would cancel
+    return Kernel("rbf", {"gamma": width}, partial(_bell, width), _ones)
+
+
+def _bell(gamma: float, X: Any, Z: Any) -> Floats:
+    x, z = X, Z
+    # |x - z|^2 = |x|^2 + |z|^2 - 2 <x, z>, around a centre: far from 0 the three terms would cancel.
+    # Sparse rows stay around 0, where most of their entries are.
+    if not (issparse(X) or issparse(Z)):
         centre = Z.mean(axis=0)
         x, z = X - centre, Z - centre
-        squared = _squares(x)[:, None] + _squares(z) - 2 * (x @ z.T)
-        if X is Z:
-            np.fill_diagonal(squared, 0.0)
-        similarity: Floats = np.exp(-width * np.maximum(squared, 0.0))
-        return similarity
-
-    return Kernel("rbf", {"gamma": width}, block, lambda X: np.ones(len(X)))
+    squared = _squares(x)[:, None] + _squares(z) - 2 * _products(x, z)
+    if X is Z:
+        np.fill_diagonal(squared, 0.0)
+    similarity: Floats = np.exp(-gamma * np.maximum(squared, 0.0))
+    return similarity
 
 
-def _no_columns(X: Floats, Z: Floats) -> Floats:
+def _ones(X: Any) -> Floats:
+    return np.ones(X.shape[0])
+
+
+def _no_columns(X: Any, Z: Any) -> Floats:
+    if issparse(X):
+        raise ValueError("a precomputed kernel is a dense matrix, found a sparse one")
     if X.shape[0] != X.shape[1] or not np.array_equal(X, Z):
         raise ValueError(
             "a precomputed kernel knows its own Gram matrix only: give that square matrix as X, and no Z"
         )
     check_psd(X)
-    return X
+    matrix: Floats = X
+    return matrix
 
 
-precomputed = Kernel("precomputed", {}, _no_columns, lambda X: np.diag(_no_columns(X, X)).copy())
+def _own_diagonal(X: Any) -> Floats:
+    return np.diag(_no_columns(X, X)).copy()
+
+
+precomputed = Kernel("precomputed", {}, _no_columns, _own_diagonal)
+
+
+def resolve(
+    kernel: str | Kernel, gamma: float | str, degree: int, coef0: float, X: Points | None = None
+) -> Kernel:
+    r"""The kernel that an estimator's parameters name, by scikit-learn's conventions.
+
+    Parameters
+    ----------
+    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel
+        A :class:`Kernel` is returned as it is.
+    gamma : float, "scale" or "auto"
+        Of "rbf": :math:`e^{-\gamma \|x - z\|^2}`, and of "polynomial":
+        :math:`(\gamma \langle x, z \rangle + \text{coef0})^q`, where it is :math:`1 / a`. "auto" is
+        :math:`1 / d` for d features; "scale" is that divided by the variance of all entries of X, and 1 if
+        this is 0.
+    degree : int
+        Of "polynomial": q.
+    coef0 : float
+        Of "polynomial".
+    X : array-like or sparse matrix of shape (m, d), optional
+        The training sample, for "scale" and "auto".
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
+    >>> from mcutils import kernel
+    >>> kernel.resolve("rbf", "scale", 3, 0.0, [[0.0, 4.0], [4.0, 0.0]])
+    Kernel(name='rbf', parameters={'gamma': 0.125})
+    >>> kernel.resolve("polynomial", 0.5, 2, 1.0)
+    Kernel(name='polynomial', parameters={'q': 2, 'a': 2.0, 'b': 1.0})
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if not isinstance(kernel, str) or kernel not in ("linear", "polynomial", "rbf", "precomputed"):
+        raise ValueError(
+            "kernel must be 'linear', 'polynomial', 'rbf', 'precomputed' or a Kernel of mcutils.kernel, "
+            f"found {kernel!r}"
+        )
+    if kernel == "linear":
+        return linear
+    if kernel == "precomputed":
+        return precomputed
+    if isinstance(gamma, str) and gamma in ("scale", "auto"):
+        sample = _points(X, "X")
+        variance = 1.0
+        if gamma == "scale":
+            square_mean = sample.multiply(sample).mean() if issparse(sample) else 0.0
+            variance = square_mean - sample.mean() ** 2 if issparse(sample) else sample.var()
+        width = 1 / (sample.shape[1] * variance) if variance else 1.0
+    else:
+        width = _number(gamma, "gamma", "'scale', 'auto' or a positive number", lambda v: v > 0)
+    if kernel == "rbf":
+        return rbf(width)
+    if isinstance(degree, bool) or not isinstance(degree, (int, np.integer)) or degree < 1:
+        raise ValueError(f"degree must be an integer, at least 1, found {degree!r}")
+    return polynomial(degree, 1 / width, _number(coef0, "coef0", "a number, at least 0", lambda v: v >= 0))
+
+
+def rbf_features(X: ArrayLike, gamma: float, degree: int) -> Floats:
+    r"""The features of the RBF kernel up to a degree: those of all monomials of at most that degree.
+
+    The feature of the exponents :math:`(q_1, \dots, q_d)` is (prop-kernel-series)
+
+    .. math:: \prod_{j=1}^d e^{-\gamma x_j^2} \sqrt{\frac{(2 \gamma)^{q_j}}{q_j!}} x_j^{q_j}.
+
+    Each factor is the root of a probability, up to its sign: that of :math:`q_j` under the Poisson
+    distribution of mean :math:`2 \gamma x_j^2`. So no feature exceeds 1, however large x is.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d)
+        A row for each input.
+    gamma : float
+        Positive.
+    degree : int
+        At least 0.
+
+    Returns
+    -------
+    (m, n) array
+        The features, n = (d + degree choose d), by degree and then in the order of
+        :func:`itertools.combinations_with_replacement`. Inner products of rows differ from the RBF kernel
+        by at most :func:`rbf_truncation`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mcutils import kernel
+    >>> X = np.array([[0.3, 0.4], [-0.5, 0.0]])
+    >>> features = kernel.rbf_features(X, 1.0, 6)
+    >>> features.shape
+    (2, 28)
+    >>> gap = np.abs(features @ features.T - kernel.rbf(1.0).gram(X)).max()
+    >>> bool(0 < gap < kernel.rbf_truncation(1.0, 0.51, 0.51, 6) < 2e-6)
+    True
+    """
+    points = _points(X, "X")
+    if issparse(points):
+        raise ValueError("X must be dense, found a sparse matrix: few of the features would be 0")
+    width = _number(gamma, "gamma", "a positive number", lambda v: v > 0)
+    highest = _degree(degree)
+    m, d = points.shape
+    n = comb(d + highest, d)
+    if m * n > 2**27:
+        raise ValueError(f"degree {highest} in {d} dimensions has {n} features: too many for {m} inputs")
+    factors = [np.exp(-width * points**2)]  # factors[p][:, j]: the factor of coordinate j at the exponent p
+    for p in range(1, highest + 1):
+        factors.append(factors[-1] * points * np.sqrt(2 * width / p))
+    features = np.ones((m, n))
+    monomials = (chosen for q in range(highest + 1) for chosen in combinations_with_replacement(range(d), q))
+    for column, chosen in enumerate(monomials):
+        for j in range(d):
+            features[:, column] *= factors[chosen.count(j)][:, j]
+    return features
+
+
+def rbf_truncation(gamma: float, radius_x: float, radius_z: float, degree: int) -> float:
+    r"""What :func:`rbf_features` can miss of the RBF kernel, for :math:`\|x\| \le r_x, \|z\| \le r_z`.
+
+    With :math:`u = 2 \gamma r_x r_z` it is :math:`e^{-u} \sum_{q > \text{degree}} \frac{u^q}{q!}`, the
+    probability that a Poisson variable of mean u exceeds the degree (prop-kernel-truncation). If
+    :math:`r_x = r_z`, the difference at x = z of that norm is this number.
+
+    Parameters
+    ----------
+    gamma : float
+        Positive.
+    radius_x, radius_z : float
+        Not negative.
+    degree : int
+        At least 0.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from mcutils import kernel
+    >>> [float(f"{kernel.rbf_truncation(1.0, 1.0, 1.0, q):.2g}") for q in (0, 5, 10, 20)]
+    [0.86, 0.017, 8.3e-06, 6.1e-15]
+    """
+    width = _number(gamma, "gamma", "a positive number", lambda v: v > 0)
+    x = _number(radius_x, "radius_x", "a number, at least 0", lambda v: v >= 0)
+    z = _number(radius_z, "radius_z", "a number, at least 0", lambda v: v >= 0)
+    return float(gammainc(_degree(degree) + 1, 2 * width * x * z))
+
+
+def _degree(degree: Any) -> int:
+    if isinstance(degree, bool) or not isinstance(degree, (int, np.integer)) or degree < 0:
+        raise ValueError(f"degree must be an integer, at least 0, found {degree!r}")
+    return int(degree)
+
+
+class NotPositiveSemidefinite(ValueError):
+    r"""A matrix is the Gram matrix of no features, and here is why.
+
+    Attributes
+    ----------
+    eigenvalue : float
+        The smallest eigenvalue: negative, by more than rounding explains.
+    direction : (m,) array
+        Coefficients c of length 1 with :math:`\sum_{ij} c_i c_j K_{ij}` equal to that eigenvalue. For
+        features it would be :math:`\|\sum_i c_i \phi(x_i)\|^2 \ge 0`.
+    tolerance : float
+        What rounding explains.
+    """
+
+    def __init__(self, eigenvalue: float, direction: Floats, tolerance: float):
+        super().__init__(eigenvalue, direction, tolerance)
+        self.eigenvalue = eigenvalue
+        self.direction = direction
+        self.tolerance = tolerance
+
+    def __str__(self) -> str:
+        return (
+            f"gram is not positive semidefinite: its smallest eigenvalue is {self.eigenvalue:.4g}, "
+            f"and rounding explains no more than {self.tolerance:.2g}"
+        )
 
 
 @dataclass(frozen=True)
@@ -277,8 +591,8 @@ def check_psd(gram: ArrayLike, *, tolerance: float | None = None) -> Spectrum:
     :math:`\pm` rounding. If every entry is right up to 8 units in its last place (of the largest entry),
     :math:`m \times m` of them move an eigenvalue by at most :math:`8 m \varepsilon \max_{ij} |K_{ij}|`
     (the norm of the error matrix, by Weyl's inequality), with :math:`\varepsilon = 2^{-52}`. What is more
-    negative than that is refused; what is not may still be indefinite by less, and the answer says so:
-    see :class:`Spectrum`.
+    negative than that is refused, by :class:`NotPositiveSemidefinite`; what is not may still be indefinite
+    by less, and the answer says so: see :class:`Spectrum`.
 
     Parameters
     ----------
@@ -299,7 +613,7 @@ def check_psd(gram: ArrayLike, *, tolerance: float | None = None) -> Spectrum:
     >>> kernel.check_psd([[1.0, 2.0], [2.0, 1.0]])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: gram is not positive semidefinite: its smallest eigenvalue is -1, and ...
+    mcutils.kernel.NotPositiveSemidefinite: gram is not positive semidefinite: its smallest eigenvalue ...
     """
     matrix = _points(gram, "gram")
     if matrix.shape[0] != matrix.shape[1]:
@@ -316,10 +630,9 @@ def check_psd(gram: ArrayLike, *, tolerance: float | None = None) -> Spectrum:
             f"gram is not symmetric: entries ({i}, {j}) and ({j}, {i}), counted from 0, differ by "
             f"{asymmetry:.3g}"
         )
-    eigenvalues = np.linalg.eigvalsh((matrix + matrix.T) / 2)
+    symmetric = (matrix + matrix.T) / 2
+    eigenvalues = np.linalg.eigvalsh(symmetric)
     if eigenvalues[0] < -allowed:
-        raise ValueError(
-            f"gram is not positive semidefinite: its smallest eigenvalue is {eigenvalues[0]:.4g}, "
-            f"and rounding explains no more than {allowed:.2g}"
-        )
+        _, directions = eigh(symmetric, subset_by_index=[0, 0])
+        raise NotPositiveSemidefinite(float(eigenvalues[0]), directions[:, 0], float(allowed))
     return Spectrum(float(eigenvalues[0]), float(eigenvalues[-1]), float(allowed))
