@@ -220,6 +220,47 @@ def test_feedback_says_right_or_wrong(quiz):
     assert call(quiz, "mcQuiz.feedback", None, 2) == "Choose an option first."
 
 
+@pytest.mark.parametrize(
+    ("bold", "count", "expected"),
+    [
+        ("1 b, 2 c, 3 a.", 3, ["b", "c", "a"]),
+        (" 1 b,2 b , 3  b", 3, ["b", "b", "b"]),
+        ("1 b, 2 c.", 3, None),  # a row is missing
+        ("1 b, 2 c, 3 a, 4 a.", 3, None),
+        ("1 b, 3 c, 2 a.", 3, None),  # the rows come in order, so that a slip shows
+        ("1 b, 2 d, 3 a.", 3, None),  # no such letter
+        ("1 b, 2 , 3 a.", 3, None),
+        ("1 b c, 2 a, 3 a.", 3, None),
+        ("b, c, a", 3, None),
+        ("", 0, None),
+    ],
+)
+def test_the_letters_of_a_match_are_read_from_the_answer(quiz, bold, count, expected):
+    assert call(quiz, "mcQuiz.rightLetters", bold, ["a", "b", "c"], count) == expected
+
+
+def test_a_match_is_judged_row_by_row(quiz):
+    def judged(*chosen):
+        return call(quiz, "mcQuiz.compare", list(chosen), ["b", "b", "a"])
+
+    assert judged("b", "b", "a") == {
+        "rows": ["right", "right", "right"],
+        "all": "All rows are right. The reasons are open below.",
+        "verdict": "right",
+    }
+    assert judged("b", "a", "c") == {
+        "rows": ["right", "not a", "not c"],
+        "all": "Right: 1 of 3 rows. The answer is open below.",
+        "verdict": "wrong",
+    }
+    # as long as a row is open nothing is given away
+    assert judged("b", "", "") == {
+        "rows": ["", "", ""],
+        "all": "Choose a letter first in row 2, 3.",
+        "verdict": "none",
+    }
+
+
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_scripts_work_from_a_file_and_ask_nobody(script):
     """Modules and fetch are blocked on file://, and the site needs no other host."""

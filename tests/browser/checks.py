@@ -145,6 +145,20 @@ def quizzes(page: Any) -> list[str]:
     return wrong
 
 
+def matches(page: Any) -> list[str]:
+    """Match-up quizzes in which the keyboard alone cannot choose in each row, check and read."""
+    wrong = []
+    for number, (name, rows) in enumerate(page.evaluate("mcProbe.findMatches()")):
+        if not page.evaluate("(n) => mcProbe.focusMatch(n)", number):
+            wrong.append(f"{name}: the keyboard reaches no choice")
+            continue
+        for key in ("a", "Tab") * rows + ("Enter",):  # choose a letter, go on; at the button check
+            page.keyboard.press(key)
+        if complaint := page.evaluate("(n) => mcProbe.quizState(n)", number):
+            wrong.append(f"{name}: {complaint}")
+    return wrong
+
+
 def switch(page: Any, mode: str) -> list[str]:
     """Let the reader's system change its mode, and wait until the page has followed."""
     page.emulate_media(color_scheme=mode)
@@ -173,6 +187,7 @@ def visit(browser: Any, root: str, name: str, width: int) -> dict[str, list[str]
             "sideways": page.evaluate("mcProbe.sideways()"),
             "widget": widgets(page),
             "quiz": quizzes(page),
+            "match": matches(page),
             "folds": folds(page),
         }
         page.emulate_media(media="print")

@@ -147,8 +147,19 @@ globalThis.mcProbe = (() => {
   }
 
   function findQuizzes() {
-    quizzes = all(".quiz");
+    quizzes = all(".quiz:not(.match)");
     return quizzes.map((quiz, i) => `quiz ${i + 1}`);
+  }
+
+  function findMatches() {
+    quizzes = all(".match");
+    return quizzes.map((match, i) => [`match ${i + 1}`, all("select", match).length]);
+  }
+
+  function focusMatch(number) {
+    const choice = quizzes[number].querySelector("select");
+    choice?.focus();
+    return Boolean(choice) && document.activeElement === choice;
   }
 
   function focusQuiz(number) {
@@ -160,10 +171,13 @@ globalThis.mcProbe = (() => {
   function quizState(number) {
     const quiz = quizzes[number];
     const options = all("input[type=radio]", quiz);
-    if (options.findIndex((option) => option.checked) !== 1) return "the arrow does not choose the next option";
+    if (options.length && options.findIndex((option) => option.checked) !== 1) return "the arrow does not choose the next option";
+    if (all("select", quiz).some((choice) => !choice.value)) return "a key does not choose a letter";
     if (!quiz.contains(document.activeElement) || document.activeElement.localName !== "button") {
       return "Tab does not go from the options to the button";
     }
+    const silent = all("select", quiz).some((choice) => !words(document.getElementById(choice.getAttribute("aria-describedby"))?.textContent ?? ""));
+    if (silent) return "nothing is said of a row";
     if (!words(quiz.querySelector("[role=status]")?.textContent ?? "")) return "Enter on the button says nothing";
     return all("details", quiz).every((details) => details.open) ? "" : "Enter on the button does not open the answer";
   }
@@ -256,7 +270,7 @@ globalThis.mcProbe = (() => {
   }
 
   return {
-    alts, axe: axeRun, findFolds, findQuizzes, findWidgets, focusControl, focusFold, focusQuiz, followsMode,
-    formulas, isOpen, openAll, quizState, read, sideways, slim, unprinted, unscripted,
+    alts, axe: axeRun, findFolds, findMatches, findQuizzes, findWidgets, focusControl, focusFold, focusMatch,
+    focusQuiz, followsMode, formulas, isOpen, openAll, quizState, read, sideways, slim, unprinted, unscripted,
   }; // prettier-ignore
 })();

@@ -26,6 +26,7 @@ EXPECTED = {
         "widget mouse: a key on its range changes nothing",
     ],
     "quiz": ["quiz 1: the keyboard reaches no option", "quiz 2: Enter on the button says nothing"],
+    "match": ["match 1: the keyboard reaches no choice", "match 2: nothing is said of a row"],
     "folds": [
         "#mouse-only “Opens by mouse only”: the keyboard does not reach what opens it",
         "#deaf “Hears no key Show”: Enter does not open it",
@@ -66,6 +67,7 @@ def test_without_scripts(browser, planted):
         "widget dead: no figure in its place",
         "widget mouse: no figure in its place",
         "quiz 2: no answer to unfold",
+        "quiz 4: no answer to unfold",
     ]
 
 
