@@ -24,25 +24,14 @@ from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from functools import cache, cached_property
 from math import ceil, comb, log2
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import Tags, _safe_indexing, get_tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    check_is_fitted,
-    has_fit_parameter,
-    validate_data,
-)
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from . import loss as losses
+from ._machines import BinaryReduction, Column, Scorer
 from .loss import MarginLoss
 
 __all__ = [
@@ -915,11 +904,8 @@ _NAMED_CODES: dict[str, Callable[[int], Code]] = {
 }
 _RANDOM_CODES = {"dense": dense, "sparse": sparse}
 
-# Probabilities nearer to 0 or 1 than this are taken as this near: log-odds within +-36.05.
-_LEAST_PROBABILITY = _EPS
 
-
-class OutputCode(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class OutputCode(BinaryReduction):
     r"""A multi-class classifier out of a binary one, by an output code.
 
     Parameters
@@ -938,6 +924,8 @@ class OutputCode(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         How many columns are fitted at once, through joblib.
     random_state : int, RandomState or None
         Draws the "dense" or "sparse" code. It is not passed on: a random estimator has its own.
+    verbose : int
+        How much joblib tells of the progress of ``fit``.
 
     Attributes
     ----------
@@ -973,60 +961,24 @@ class OutputCode(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         decoding: LossLike = "hinge",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ):
         self.estimator = estimator
         self.code = code
         self.decoding = decoding
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit one machine to every column of the code.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-            Passed on to the estimator, its rows selected.
-        y : (n,) array-like
-            Labels of any type that can be sorted.
-        sample_weight : (n,) array-like, optional
-            Passed on to the estimator, its entries selected.
-
-        Returns
-        -------
-        OutputCode
-        """
-        if not (hasattr(self.estimator, "decision_function") or hasattr(self.estimator, "predict_proba")):
-            raise ValueError(
-                f"estimator must have decision_function or predict_proba, found {self.estimator!r}"
-            )
+    def _check_parameters(self) -> None:
         _decoding_loss(self.decoding)
-        labels = validate_data(self, X="no_validation", y=y)
-        validate_data(self, X, skip_check_array=True)
-        check_consistent_length(X, labels)
-        check_classification_targets(labels)
-        self.classes_, rows = np.unique(labels, return_inverse=True)
-        k = len(self.classes_)
-        if k < 2:
-            raise ValueError(f"y must have at least 2 classes, found {k} class: {self.classes_.tolist()}")
-        if sample_weight is not None:
-            if not has_fit_parameter(self.estimator, "sample_weight"):
-                raise ValueError(f"sample_weight is given, but {self.estimator!r} does not take it")
-            sample_weight = _check_sample_weight(sample_weight, X)
-            weightless = np.bincount(rows, weights=sample_weight != 0) == 0
-            if weightless.any():
-                raise ValueError(
-                    "sample_weight must not be zero for a whole class, "
-                    f"found it zero for {self.classes_[weightless].tolist()}"
-                )
-        self.code_ = self._make_code(k)
-        if issparse(X):
-            X = X.tocsr()  # the format whose rows can be selected
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_column)(self.estimator, X, column[rows], sample_weight)
-            for column in self.code_.T.astype(np.intp)
-        )
-        return self
+
+    def _prepare(self) -> int:
+        self.code_ = self._make_code(len(self.classes_))
+        return len(self.code_.T)
+
+    def _column(self, s: int) -> Column:
+        return Column(self.code_[:, s], f"column {s + 1} of the code (counted from 1)")
 
     def _make_code(self, k: int) -> Code:
         if isinstance(self.code, str):
@@ -1052,8 +1004,9 @@ class OutputCode(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         (n, l) array
         """
-        check_is_fitted(self)
-        return np.column_stack([_score(machine, X) for machine in self.estimators_])
+        scorer = Scorer(self)
+        scores: Floats = scorer(scorer.check(X)).T
+        return scores
 
     def decision_function(self, X: Any) -> Floats:
         r"""Minus the distance of every row of the code.
@@ -1109,28 +1062,3 @@ class OutputCode(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if len(unknown):
             raise ValueError(f"y has labels that were not in fit: {unknown[:6].tolist()}")
         return training_error_bound(scores, np.searchsorted(self.classes_, labels), self.code_, self.decoding)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator).input_tags
-        tags.input_tags.sparse = inner.sparse
-        tags.input_tags.allow_nan = inner.allow_nan
-        return tags
-
-
-def _fit_column(estimator: Any, X: Any, signs: NDArray[np.intp], sample_weight: Floats | None) -> Any:
-    """A clone fitted to the examples of nonzero sign."""
-    used = np.flatnonzero(signs)
-    if len(used) < len(signs):
-        X, signs = _safe_indexing(X, used), signs[used]
-        sample_weight = None if sample_weight is None else sample_weight[used]
-    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-    return clone(estimator).fit(X, signs, **weights)
-
-
-def _score(machine: Any, X: Any) -> Floats:
-    if hasattr(machine, "decision_function"):
-        return np.ravel(machine.decision_function(X))
-    negative, positive = np.clip(machine.predict_proba(X), _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY).T
-    log_odds: Floats = np.log(positive) - np.log(negative)
-    return log_odds

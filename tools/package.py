@@ -26,11 +26,11 @@ WITH_THE_BOOK = {"plot"}
 
 
 def modules() -> list[str]:
-    """The names of mcutils' modules that work without an extra."""
-    files = (ROOT / "mcutils").glob("*.py")
+    """The names of mcutils' public modules that work without an extra."""
+    files = (ROOT / "mcutils").glob("[!_]*.py")
     folders = (ROOT / "mcutils").glob("*/__init__.py")
     names = {file.stem for file in files} | {file.parent.name for file in folders}
-    return sorted(names - WITH_THE_BOOK - {"__init__"})
+    return sorted(names - WITH_THE_BOOK)
 
 
 def pytest_arguments() -> list[str]:

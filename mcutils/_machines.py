@@ -1,0 +1,355 @@
+"""What the reductions share: fitting binary machines to the columns of a code, and their scores.
+
+:mod:`mcutils.reduction` and :mod:`mcutils.ecoc` both learn one machine for each column: a vector that
+says of every class whether its examples are positive (+1), negative (-1) or left out (0).
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from inspect import signature
+from typing import Any, NamedTuple, Self, TypeAlias
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.svm import SVC, NuSVC
+from sklearn.utils import Tags, _safe_indexing, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+
+# Probabilities nearer to 0 or 1 than this are taken as this near: log-odds within +-36.05.
+_LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
+
+
+class Column(NamedTuple):
+    """A binary problem: the sign of each class, and what messages call it."""
+
+    signs: NDArray[np.int8]
+    name: str
+
+
+def _base_has(method: str) -> Callable[[Any], bool]:
+    def check(reduction: Any) -> bool:
+        getattr(reduction.estimator, method)  # an AttributeError says what is missing
+        return True
+
+    return check
+
+
+class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A multi-class classifier out of binary machines: ``estimators_``, one for each column of a code.
+
+    A subclass has the parameters ``estimator``, ``n_jobs`` and ``verbose``, and what these methods ask for.
+    """
+
+    estimator: Any
+    n_jobs: int | None
+    verbose: int
+    classes_: NDArray[Any]
+    estimators_: list[Any]
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot work, whatever the data."""
+        raise NotImplementedError
+
+    def _prepare(self) -> int:
+        """Set what follows from ``classes_``; answer the number of columns."""
+        raise NotImplementedError
+
+    def _column(self, s: int) -> Column:
+        """What machine s learns."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit all machines.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+            Passed on to the estimator, its rows selected.
+        y : (n,) array-like
+            Labels of any type that can be sorted.
+        sample_weight : (n,) array-like, optional
+            Passed on to the estimator, its entries selected; refused if the estimator takes none.
+
+        Returns
+        -------
+        Self
+        """
+        self._check_parameters()
+        labels = self._check_data(X, y, "fit", sample_weight, reset=True)
+        self.classes_, rows = np.unique(labels, return_inverse=True)
+        k = len(self.classes_)
+        if k < 2:
+            raise ValueError(f"y must have at least 2 classes, found {k} class: {self.classes_.tolist()}")
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X)
+            weightless = np.bincount(rows, weights != 0) == 0
+            if weightless.any():
+                raise ValueError(
+                    "sample_weight must not be zero for a whole class, "
+                    f"found it zero for {self.classes_[weightless].tolist()}"
+                )
+        n_columns = self._prepare()
+        self._fit_columns(X, rows, weights, n_columns)
+        return self
+
+    @available_if(_base_has("partial_fit"))
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Go on fitting all machines with another batch, by the estimator's own ``partial_fit``.
+
+        A machine none of whose examples are in the batch stays as it is.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+        y : (n,) array-like
+            Labels, all among the classes.
+        classes : (k,) array-like
+            All labels that will ever come; needed in the first call.
+        sample_weight : (n,) array-like, optional
+
+        Returns
+        -------
+        Self
+        """
+        self._check_parameters()
+        if self._is_pairwise():
+            raise ValueError(
+                f"partial_fit needs examples, and a precomputed kernel has none: found {self.estimator!r}"
+            )
+        first = _check_partial_fit_first_call(self, classes)
+        if len(self.classes_) < 2:
+            raise ValueError(f"classes must be at least 2 classes, found {self.classes_.tolist()}")
+        labels = self._check_data(X, y, "partial_fit", sample_weight, reset=first)
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"y must have labels among the classes {self.classes_.tolist()}, found {unknown.tolist()}"
+            )
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        machines = getattr(self, "estimators_", None)
+        if first or machines is None:
+            machines = [clone(self.estimator) for _ in range(self._prepare())]
+        self._fit_columns(X, np.searchsorted(self.classes_, labels), weights, len(machines), machines)
+        return self
+
+    def _check_data(self, X: Any, y: ArrayLike, method: str, weights: Any, *, reset: bool) -> NDArray[Any]:
+        """The labels. X itself is left to the machines, but for its numbers of rows and of features."""
+        if not (hasattr(self.estimator, "decision_function") or hasattr(self.estimator, "predict_proba")):
+            raise ValueError(
+                f"estimator must have decision_function or predict_proba, found {self.estimator!r}"
+            )
+        if (
+            weights is not None
+            and "sample_weight" not in signature(getattr(self.estimator, method)).parameters
+        ):
+            raise ValueError(f"sample_weight is given, but {self.estimator!r} does not take it")
+        labels: NDArray[Any] = validate_data(self, X="no_validation", y=y)
+        if self._is_pairwise():
+            X = validate_data(self, X, accept_sparse="csr", reset=reset)
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"X must be square, with a value for each pair of examples, found shape {X.shape}"
+                )
+        else:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        check_consistent_length(X, labels)
+        check_classification_targets(labels)
+        return labels
+
+    def _fit_columns(
+        self,
+        X: Any,
+        rows: Indices,
+        weights: Floats | None,
+        n_columns: int,
+        machines: Sequence[Any] | None = None,
+    ) -> None:
+        """Set ``estimators_``: a clone fitted to each column; or ``machines``, partially fitted.
+
+        X and what is known of all examples are the same objects in every task, so that joblib sends them
+        to its workers once.
+        """
+        order = np.argsort(rows, kind="stable")
+        starts = np.concatenate([[0], np.bincount(rows, minlength=len(self.classes_)).cumsum()])
+        pairwise = self._is_pairwise()
+        self._order_starts = (order, starts) if pairwise else None
+        X = _selectable(X)
+        shared = (X, rows, order, starts, weights, pairwise)
+        # One after another, only the first fit checks the estimator's parameters: the others' are equal.
+        alone = effective_n_jobs(self.n_jobs) == 1
+        # With all tasks in its hands, joblib can say how many are left.
+        ahead = "all" if self.verbose else "2*n_jobs"
+        self.estimators_ = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, pre_dispatch=ahead)(
+            delayed(_fit_machine)(self.estimator, self._column(s), alone and s > 0, *shared)
+            if machines is None
+            else delayed(_partially_fit_machine)(machines[s], self._column(s), *shared)
+            for s in range(n_columns)
+        )
+
+    def _is_pairwise(self) -> bool:
+        """Whether X holds a value for each pair of examples, as a precomputed kernel does."""
+        return bool(get_tags(self.estimator).input_tags.pairwise)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = inner.sparse
+        tags.input_tags.allow_nan = inner.allow_nan
+        tags.input_tags.pairwise = inner.pairwise
+        return tags
+
+
+def _selectable(X: Any) -> Any:
+    """X in a form whose rows can be selected; the very object if possible."""
+    if issparse(X):
+        return X.tocsr()
+    return X if hasattr(X, "shape") else np.asarray(X)
+
+
+def _examples(order: Indices, starts: Indices, signs: NDArray[np.int8]) -> Indices | None:
+    """The examples, ascending, of the classes whose sign is not 0; None for all."""
+    used = np.flatnonzero(signs)
+    if len(used) == len(signs):
+        return None
+    return np.sort(np.concatenate([order[starts[c] : starts[c + 1]] for c in used]))
+
+
+def _problem(
+    column: Column,
+    X: Any,
+    rows: Indices,
+    order: Indices,
+    starts: Indices,
+    weights: Floats | None,
+    pairwise: bool,
+) -> tuple[Any, Indices, dict[str, Floats]]:
+    """Examples, labels and weights of one column."""
+    signs = column.signs.astype(np.intp)
+    examples = _examples(order, starts, column.signs)
+    if examples is None:
+        return X, signs[rows], {} if weights is None else {"sample_weight": weights}
+    X = np.take(X, examples, axis=0) if type(X) is np.ndarray else _safe_indexing(X, examples)
+    if pairwise:
+        X = _safe_indexing(X, examples, axis=1)
+    return X, signs[rows[examples]], {} if weights is None else {"sample_weight": weights[examples]}
+
+
+def _fit_machine(estimator: Any, column: Column, checked: bool, *shared: Any) -> Any:
+    """A clone fitted to the examples of nonzero sign."""
+    try:
+        with config_context(skip_parameter_validation=True) if checked else nullcontext():
+            X, labels, weights = _problem(column, *shared)
+            return clone(estimator).fit(X, labels, **weights)
+    except Exception as error:
+        error.add_note(f"This was raised by {estimator!r} while fitting {column.name}.")
+        raise
+
+
+def _partially_fit_machine(machine: Any, column: Column, *shared: Any) -> Any:
+    """The machine after another batch; as it was, if the batch has no example for it."""
+    try:
+        X, labels, weights = _problem(column, *shared)
+        if len(labels):
+            machine.partial_fit(X, labels, classes=np.array([-1, 1]), **weights)
+        return machine
+    except Exception as error:
+        error.add_note(f"This was raised by {machine!r} while fitting {column.name}.")
+        raise
+
+
+# ---------------------------------------------------------------------------------------------------
+# Scores
+
+
+class Scorer:
+    """Scores of the machines of a reduction.
+
+    Machines that are all linear answer by one product, with their weights one below the other.
+    """
+
+    def __init__(self, reduction: BinaryReduction):
+        check_is_fitted(reduction)
+        self.reduction = reduction
+        machines = reduction.estimators_
+        self.linear: tuple[Floats, Floats] | None = None
+        if all(map(_is_linear, machines)) and not reduction._is_pairwise():
+            weights = np.vstack([machine.coef_ for machine in machines])
+            self.linear = weights, np.concatenate([np.ravel(machine.intercept_) for machine in machines])
+
+    def check(self, X: Any) -> Any:
+        """X in a form that can be scored and whose rows can be selected."""
+        if self.linear is not None:
+            return validate_data(self.reduction, X, accept_sparse="csr", reset=False)
+        if self.reduction._is_pairwise():
+            return validate_data(self.reduction, X, accept_sparse="csr", reset=False)
+        return _selectable(X)
+
+    def __call__(self, X: Any, columns: slice = slice(None)) -> Floats:
+        """Scores of the machines of some columns on checked examples, (number of columns, n)."""
+        if self.linear is not None:
+            weights, biases = (some[columns] for some in self.linear)
+            scores = linear_scores(X, weights, biases)
+        else:
+            chosen = range(len(self.reduction.estimators_))[columns]
+            scores = np.empty((len(chosen), X.shape[0]))
+            for place, s in enumerate(chosen):
+                scores[place] = self.alone(s, X)
+        # a sum is finite only if its terms are: one pass, and no array of booleans
+        if not np.isfinite(scores.sum()) and not np.isfinite(scores).all():
+            raise ValueError(f"scores must be finite, found {scores[~np.isfinite(scores)][0]}")
+        return scores
+
+    def alone(self, s: int, X: Any) -> Floats:
+        """The score of machine s, by its own method."""
+        machine = self.reduction.estimators_[s]
+        try:
+            if self.reduction._order_starts is not None:
+                known = _examples(*self.reduction._order_starts, self.reduction._column(s).signs)
+                X = X if known is None else _safe_indexing(X, known, axis=1)
+            if hasattr(machine, "decision_function"):
+                return np.ravel(machine.decision_function(X))
+            p = np.clip(machine.predict_proba(X), _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY)
+        except Exception as error:
+            error.add_note(f"This was raised by the machine for {self.reduction._column(s).name}.")
+            raise
+        log_odds: Floats = np.log(p[:, 1]) - np.log(p[:, 0])
+        return log_odds
+
+
+def linear_scores(X: Any, weights: Floats, biases: Floats) -> Floats:
+    """The scores W x + b of checked examples, (l, n)."""
+    scores: Floats = (X @ weights.T).T if issparse(X) else weights @ X.T
+    scores += biases[:, None]
+    return scores
+
+
+def _is_linear(machine: Any) -> bool:
+    """Whether the score is known to be the product with ``coef_`` plus ``intercept_``."""
+    kind = type(machine)
+    if kind in (SVC, NuSVC):
+        return bool(machine.kernel == "linear") and isinstance(machine.coef_, np.ndarray)
+    inherited = getattr(kind, "decision_function", None) is LinearClassifierMixin.decision_function
+    return inherited and isinstance(getattr(machine, "coef_", None), np.ndarray)

@@ -1,0 +1,553 @@
+r"""Reduction to two classes: one-vs-all and one-vs-one, with any binary classifier inside.
+
+*One-vs-all* (def-reduction-ova) learns for each class y a score :math:`f_y`, the class's examples against
+all others, and answers the class of the largest score. *One-vs-one* (def-reduction-ovo) learns for each
+pair :math:`y < r` a score :math:`f_{yr}` on the examples of these two classes, positive for y; put
+:math:`f_{ry} = -f_{yr}`. How the pairs' answers are joined is the *decoding*: by vote, by sum or by
+tournament.
+
+**Ties.** A pair whose score is zero gives each of its classes half a win; in a tournament the smaller
+class goes on. Of several classes with the largest value, the smallest is predicted, in the order of
+``classes_``; for votes there is the choice to ask the sums of scores first.
+
+Classes in arguments and results are positions in ``classes_``, from 0; pairs come in the order
+(0, 1), (0, 2), ..., (k-2, k-1).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import isqrt
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import _safe_indexing, check_random_state
+
+from ._machines import BinaryReduction, Column, Floats, Indices, Scorer, linear_scores
+
+__all__ = ["OneVsAll", "OneVsOne", "pairs", "sums", "tournament", "votes"]
+
+# answers, for the examples of some rows, the score of first against second, first < second
+Duel: TypeAlias = Callable[[Indices, int, int], NDArray[Any]]
+
+# Scores of linear machines are decoded in chunks of examples, with a work space of about this many bytes:
+# small enough for the cache of a core, large enough that a chunk costs more than the calls that it takes.
+_CHUNK_BYTES = 2**20
+
+
+# ---------------------------------------------------------------------------------------------------
+# Decoding the scores of all pairs
+
+
+def pairs(k: int) -> Indices:
+    """All pairs of k classes in their order, a row each.
+
+    Examples
+    --------
+    >>> pairs(3).tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
+    return np.column_stack(np.triu_indices(k, 1))
+
+
+def votes(scores: ArrayLike) -> Floats:
+    r"""The number :math:`n_y` of duels that each class wins; a score of zero is half a win for both.
+
+    The score by vote :math:`\sum_{r \ne y} \operatorname{sign} f_{yr}` is :math:`2 n_y - (k - 1)`
+    (prop-reduction-votes).
+
+    Parameters
+    ----------
+    scores : (n, l) array-like
+        :math:`f_{yr}(x_i)` of the :math:`l = k(k-1)/2` pairs.
+
+    Returns
+    -------
+    (n, k) array
+        Each row adds up to l.
+
+    Examples
+    --------
+    >>> votes([[1.0, -0.5, 2.0], [1.0, 0.0, 0.1]])
+    array([[1. , 1. , 1. ],
+           [1.5, 1. , 0.5]])
+    """
+    table, k = _check_scores(scores)
+    return _votes(_tally(k, len(table), _blocks(table.T, k), count=True))
+
+
+def sums(scores: ArrayLike) -> Floats:
+    r"""The summed scores :math:`\sum_{r \ne y} f_{yr}` of each class.
+
+    If the scores are linear in x, so are the sums (thm-reduction-sum).
+
+    Parameters
+    ----------
+    scores : (n, l) array-like
+        :math:`f_{yr}(x_i)` of the :math:`l = k(k-1)/2` pairs.
+
+    Returns
+    -------
+    (n, k) array
+        Each row adds up to 0.
+
+    Examples
+    --------
+    >>> sums([[1.0, -0.5, 2.0]])
+    array([[ 0.5,  1. , -1.5]])
+    """
+    table, k = _check_scores(scores)
+    summed: Floats = _tally(k, len(table), _blocks(table.T, k), count=False).T
+    return summed
+
+
+def tournament(scores: ArrayLike, bracket: ArrayLike | None = None) -> NDArray[np.intp]:
+    """Rounds that each class survives when the classes play each other out (prop-reduction-bracket).
+
+    In a round, the first class of the bracket plays the second, the third the fourth, and so on; of an odd
+    number, the last goes on without playing. The winners are the bracket of the next round. Who is left
+    has survived all rounds, and is the only one. A score of zero lets the smaller class go on.
+
+    Parameters
+    ----------
+    scores : (n, l) array-like
+        :math:`f_{yr}(x_i)` of the :math:`l = k(k-1)/2` pairs.
+    bracket : (k,) array-like of int, optional
+        All classes, in the order in which they enter; by default 0, 1, ..., k-1.
+
+    Returns
+    -------
+    (n, k) int array
+        Its argmax is the champion.
+
+    Examples
+    --------
+    Class 0 beats 1, 1 beats 2, and 2 beats 0: who has no duel in the first round wins.
+
+    >>> cycle = [[1.0, -1.0, 1.0]]
+    >>> tournament(cycle), tournament(cycle, [1, 2, 0])
+    (array([[1, 0, 2]]), array([[2, 1, 0]]))
+    """
+    table, k = _check_scores(scores)
+    order = np.arange(k) if bracket is None else np.asarray(bracket)
+    if order.shape != (k,) or order.dtype.kind not in "iu" or (np.sort(order) != np.arange(k)).any():
+        raise ValueError(f"bracket must have each class from 0 to {k - 1} once, found {order.tolist()}")
+
+    def duel(rows: Indices, first: int, second: int) -> NDArray[Any]:
+        scores: NDArray[Any] = table[rows, _place(k, first, second)]
+        return scores
+
+    return _play(order.tolist(), len(table), duel).T
+
+
+def _check_scores(scores: ArrayLike) -> tuple[Floats, int]:
+    """The scores and the number of classes."""
+    table = np.asarray(scores)
+    l = table.shape[1] if table.ndim == 2 else 0
+    k = (1 + isqrt(1 + 8 * l)) // 2
+    if l < 1 or k * (k - 1) // 2 != l:
+        raise ValueError(
+            "scores must be a matrix with a row for each example and k(k-1)/2 columns, one for each pair of "
+            f"k >= 2 classes, found shape {table.shape}"
+        )
+    if table.dtype.kind not in "iufb":
+        raise ValueError(f"scores must be real numbers, found dtype {table.dtype}")
+    table = table.astype(np.float64, copy=False)
+    if not np.isfinite(table).all():
+        raise ValueError(f"scores must be finite, found {table[~np.isfinite(table)][0]}")
+    return table, k
+
+
+def _place(k: int, first: int, second: int) -> int:
+    """Where the pair first < second stands."""
+    return first * (2 * k - first - 1) // 2 + second - first - 1
+
+
+def _blocks(scores: Floats, k: int) -> Iterator[Floats]:
+    """The rows of ``scores``, (l, n): those of the pairs whose first class is 0, then 1, ..."""
+    for y in range(k - 1):
+        yield scores[_place(k, y, y + 1) : _place(k, y, k)]
+
+
+def _tally(k: int, n: int, blocks: Iterator[Floats], *, count: bool) -> NDArray[Any]:
+    r"""Sums :math:`\sum_{r \ne y} f_{yr}` of the scores, or if ``count`` of their signs, (k, n)."""
+    # signs of fewer than 128 duels add up in a byte: eight times the speed of floats
+    kind = np.float64 if not count else np.int8 if k <= 128 else np.int32
+    total = np.zeros((k, n), dtype=kind)
+    for y, block in enumerate(blocks):
+        values = (block > 0).view(np.int8) - (block < 0).view(np.int8) if count else block
+        total[y] += values.sum(axis=0, dtype=kind)
+        total[y + 1 :] -= values
+    return total
+
+
+def _votes(signs: NDArray[Any]) -> Floats:
+    """Wins, (n, k), out of sums of signs, (k, n)."""
+    wins: Floats = (signs.T.astype(np.float64) + (len(signs) - 1)) / 2
+    return wins
+
+
+def _play(bracket: list[int], n: int, duel: Duel) -> NDArray[np.intp]:
+    """Rounds that each class survives, (k, n)."""
+    k = len(bracket)
+    survived = np.zeros((k, n), dtype=np.intp)
+    every = np.arange(n)
+    entrants = [np.full(n, c) for c in bracket]
+    while len(entrants) > 1:
+        winners = [
+            _winner(k, np.minimum(a, b), np.maximum(a, b), duel)
+            for a, b in zip(entrants[::2], entrants[1::2], strict=False)
+        ]
+        entrants = winners + entrants[2 * len(winners) :]
+        for winner in entrants:
+            survived[winner, every] += 1
+    return survived
+
+
+def _winner(k: int, first: Indices, second: Indices, duel: Duel) -> Indices:
+    """Of first < second, the winner for each example; each pair that occurs is asked once."""
+    winner = first.copy()
+    pair = first * k + second
+    for code in np.unique(pair).tolist():
+        rows = np.flatnonzero(pair == code)
+        loses = duel(rows, *divmod(code, k)) < 0
+        winner[rows[loses]] = code % k
+    return winner
+
+
+# ---------------------------------------------------------------------------------------------------
+# The estimators
+
+
+class _Decided(BinaryReduction):
+    """A reduction that predicts the largest of its values."""
+
+    def _values(self, X: Any) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """The values whose first argmax :meth:`predict` answers, ties included.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+            For two classes (n,), as everywhere in scikit-learn: positive for the second class.
+        """
+        self._check_parameters()
+        return self._values(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the largest value of :meth:`decision_function`; of several, the first.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        values = self.decision_function(X)
+        winner = values > 0 if values.ndim == 1 else values.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[winner.astype(np.intp)]
+        return labels
+
+    def _label(self, y: int) -> str:
+        return repr(self.classes_[[y]].tolist()[0])
+
+
+class OneVsAll(_Decided):
+    r"""A machine for each class against all others (def-reduction-ova).
+
+    Parameters
+    ----------
+    estimator : estimator
+        A binary classifier with ``decision_function``, or else ``predict_proba``; a clone is fitted to each
+        class. From probabilities the score is the log-odds :math:`\log \frac{p}{1 - p}`, where p is kept at
+        least :math:`2^{-52}` away from 0 and 1.
+    decode : {"score", "sign"}
+        "score" chooses the class of the largest score; "sign" knows only whether scores are positive, zero
+        or negative, and where several classes or none say yes, it answers the smallest of them
+        (prop-reduction-signs).
+    n_jobs : int or None
+        How many machines are fitted at once, through joblib.
+    verbose : int
+        How much joblib tells of the progress of ``fit``.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    estimators_ : list of estimator
+        The machine of each class, its own examples labelled +1, all others -1. Two classes need one
+        machine only, that of the second.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = OneVsAll(LogisticRegression()).fit(X, y)
+    >>> machine.decision_function(X).shape
+    (150, 3)
+    >>> machine.score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        decode: Literal["score", "sign"] = "score",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.estimator = estimator
+        self.decode = decode
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        _check_choice("decode", self.decode, ("score", "sign"))
+
+    def _prepare(self) -> int:
+        k = len(self.classes_)
+        return k if k > 2 else 1
+
+    def _column(self, s: int) -> Column:
+        y = s if len(self.classes_) > 2 else 1
+        signs = np.full(len(self.classes_), -1, dtype=np.int8)
+        signs[y] = 1
+        return Column(signs, f"class {self._label(y)} against all others")
+
+    def output_scores(self, X: Any) -> Floats:
+        """Scores :math:`f_y(x_i)` of all classes; for two classes, the first's is minus the second's.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+        """
+        scorer = Scorer(self)
+        scores = scorer(scorer.check(X))
+        return (scores if len(self.classes_) > 2 else np.vstack([-scores, scores])).T
+
+    def _values(self, X: Any) -> NDArray[Any]:
+        scores = self.output_scores(X)
+        values = np.sign(scores) if self.decode == "sign" else scores
+        return values if len(self.classes_) > 2 else values[:, 1]
+
+
+class OneVsOne(_Decided):
+    r"""A machine for each pair of classes (def-reduction-ovo).
+
+    Parameters
+    ----------
+    estimator : estimator
+        A binary classifier, as for :class:`OneVsAll`; a clone is fitted to each pair.
+    decode : {"vote", "sum", "tournament"}
+        See :func:`votes`, :func:`sums` and :func:`tournament`. It can be changed after ``fit``: the
+        machines are the same.
+    ties : {"first", "sum"}
+        Which of the classes with most votes is predicted: the smallest, or that of the largest summed
+        score. Votes only.
+    bracket : None, array-like of labels, or int
+        The order in which the classes enter the tournament, by default that of ``classes_``. An integer m
+        asks for m tournaments in random order; the class with most titles is predicted.
+    random_state : int, RandomState or None
+        Draws the random orders in ``fit``. It is not passed on: a random estimator has its own.
+    n_jobs : int or None
+        How many machines are fitted at once, through joblib.
+    verbose : int
+        How much joblib tells of the progress of ``fit``.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    pairs_ : (l, 2) int array
+        The pairs, as positions in ``classes_``.
+    estimators_ : list of estimator
+        The l = k(k-1)/2 machines in the order of ``pairs_``; the examples of a pair's first class are
+        labelled +1, those of its second -1.
+    brackets_ : (m, k) int array
+        The orders of the tournaments, as positions in ``classes_``.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Notes
+    -----
+    ``decision_function`` gives the votes :math:`n_y`; with ``ties="sum"`` and sums s, the values
+    :math:`n_y + s_y / (5 (1 + |s_y|))`, which order classes of equal votes by their sums and others by
+    their votes; the sums; the rounds survived, or with several brackets the titles. For two classes all of
+    them are :math:`-f_{12}`, positive for the second class.
+
+    Machines known to be linear (scikit-learn's linear classifiers, and SVC and NuSVC with the linear
+    kernel) are not asked one by one: their scores are one product, and their sums the product of one
+    linear machine for each class (thm-reduction-sum). It adds up in another order than the machines do
+    alone, so that scores agree up to rounding; a score that is zero but for rounding may get another sign.
+
+    A tournament asks only for the duels that take place: k - 1 for each example.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import LinearSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = OneVsOne(LinearSVC(random_state=0), decode="vote").fit(X, y)
+    >>> machine.pairs_.tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    >>> machine.votes(X[:2])
+    array([[2., 1., 0.],
+           [2., 1., 0.]])
+    >>> machine.score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        decode: Literal["vote", "sum", "tournament"] = "vote",
+        ties: Literal["first", "sum"] = "first",
+        bracket: Sequence[Any] | NDArray[Any] | int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.estimator = estimator
+        self.decode = decode
+        self.ties = ties
+        self.bracket = bracket
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        _check_choice("decode", self.decode, ("vote", "sum", "tournament"))
+        _check_choice("ties", self.ties, ("first", "sum"))
+        if isinstance(self.bracket, (int, np.integer)) and self.bracket < 1:
+            raise ValueError(f"bracket must be a number of tournaments, at least 1, found {self.bracket!r}")
+
+    def _prepare(self) -> int:
+        k = len(self.classes_)
+        self.pairs_ = pairs(k)
+        if self.bracket is None:
+            self.brackets_ = np.arange(k)[None, :]
+        elif isinstance(self.bracket, (int, np.integer)):
+            rng = check_random_state(self.random_state)
+            self.brackets_ = np.array([rng.permutation(k) for _ in range(self.bracket)])
+        else:
+            order = np.asarray(self.bracket)
+            if order.shape != (k,) or not np.array_equal(np.sort(order), self.classes_):
+                raise ValueError(
+                    f"bracket must have each of the classes {self.classes_.tolist()} once, "
+                    f"found {order.tolist()}"
+                )
+            self.brackets_ = np.searchsorted(self.classes_, order)[None, :]
+        return len(self.pairs_)
+
+    def _column(self, s: int) -> Column:
+        y, r = self.pairs_[s]
+        signs = np.zeros(len(self.classes_), dtype=np.int8)
+        signs[y], signs[r] = 1, -1
+        return Column(signs, f"the pair of classes {self._label(y)} (+1) and {self._label(r)} (-1)")
+
+    def pairwise_scores(self, X: Any) -> Floats:
+        """Scores :math:`f_{yr}(x_i)` of all pairs, in the order of ``pairs_``.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, l) array
+        """
+        scorer = Scorer(self)
+        scores: Floats = scorer(scorer.check(X)).T
+        return scores
+
+    def votes(self, X: Any) -> Floats:
+        """The number of duels that each class wins, as :func:`votes` of :meth:`pairwise_scores`.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+        """
+        scorer = Scorer(self)
+        return _votes(self._tallied(scorer, scorer.check(X), count=True))
+
+    def _tallied(self, scorer: Scorer, X: Any, *, count: bool) -> NDArray[Any]:
+        """:func:`_tally` of the scores, without having them all at once."""
+        k, n = len(self.classes_), X.shape[0]
+        if scorer.linear is not None and not count:
+            # sums of linear scores are linear scores
+            weights, biases = scorer.linear
+            sums_of_weights = _tally(k, weights.shape[1], _blocks(weights, k), count=False)
+            return linear_scores(
+                X, sums_of_weights, _tally(k, 1, _blocks(biases[:, None], k), count=False)[:, 0]
+            )
+        step = max(256, _CHUNK_BYTES // (8 * k)) if scorer.linear is not None else max(n, 1)
+        parts = []
+        for start in range(0, n, step):
+            part = X if step >= n else X[start : start + step]
+            blocks = (scorer(part, slice(_place(k, y, y + 1), _place(k, y, k))) for y in range(k - 1))
+            parts.append(_tally(k, part.shape[0], blocks, count=count))
+        return parts[0] if len(parts) == 1 else np.hstack(parts)
+
+    def _played(self, scorer: Scorer, X: Any) -> NDArray[np.intp]:
+        """Rounds survived, or with several brackets the titles, (k, n)."""
+        k, n = len(self.classes_), X.shape[0]
+
+        def duel(rows: Indices, first: int, second: int) -> NDArray[Any]:
+            s = _place(k, first, second)
+            some = X if len(rows) == n else _safe_indexing(X, rows)
+            scores: NDArray[Any] = scorer(some, slice(s, s + 1))[0]
+            return scores
+
+        if len(self.brackets_) == 1:
+            return _play(self.brackets_[0].tolist(), n, duel)
+        titles = np.zeros((k, n), dtype=np.intp)
+        for bracket in self.brackets_.tolist():
+            survived = _play(bracket, n, duel)
+            titles += survived == survived.max(axis=0)
+        return titles
+
+    def _values(self, X: Any) -> NDArray[Any]:
+        scorer = Scorer(self)
+        X = scorer.check(X)
+        if len(self.classes_) == 2:
+            second: Floats = -scorer(X)[0]
+            return second
+        if self.decode == "tournament":
+            return self._played(scorer, X).T
+        if self.decode == "sum":
+            return self._tallied(scorer, X, count=False).T
+        wins = _votes(self._tallied(scorer, X, count=True))
+        if self.ties == "sum":
+            s = self._tallied(scorer, X, count=False).T
+            # within -1/5 and 1/5: less than half a vote apart
+            wins += s / (5 * (1 + np.abs(s)))
+        return wins
+
+
+def _check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, found {value!r}")
