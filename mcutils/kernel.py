@@ -179,12 +179,12 @@ class Kernel:
         >>> [(rows.start, rows.stop) for rows, _ in kernel.linear.blocks([[1.0], [2.0], [3.0]], size=2)]
         [(0, 2), (2, 3)]
         """
-        if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"size must be an integer, at least 1, found {size!r}")
+        size = _integer(size, "size", 1)
         rows = _points(X, "X")
         columns = rows if Z is None else _points(Z, "Z", rows.shape[1])
-        for start in range(0, len(rows), size):
-            part = slice(start, min(start + size, len(rows)))
+        m = rows.shape[0]
+        for start in range(0, m, size):
+            part = slice(start, min(start + size, m))
             yield part, self._finite(self.block, rows[part], columns)
 
     def expand(self, X: Points, points: Points, coefficients: ArrayLike) -> Floats:
@@ -276,6 +276,12 @@ def _number(value: Any, name: str, allowed: str, ok: Callable[[float], bool]) ->
     return number
 
 
+def _integer(value: Any, name: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} must be an integer, at least {least}, found {value!r}")
+    return int(value)
+
+
 def _squares(X: Any) -> Floats:
     # of a csr_matrix the sum would be a matrix
     squares: Floats = (
@@ -317,14 +323,13 @@ def polynomial(q: int, a: float = 1.0, b: float = 0.0) -> Kernel:
         ...
     ValueError: b must be a number, at least 0, found -1.0
     """
-    if isinstance(q, bool) or not isinstance(q, (int, np.integer)) or q < 1:
-        raise ValueError(f"q must be an integer, at least 1, found {q!r}")
+    degree = _integer(q, "q", 1)
     scale = _number(a, "a", "a positive number", lambda v: v > 0)
     shift = _number(b, "b", "a number, at least 0", lambda v: v >= 0)
-    power = partial(_power, int(q), scale, shift)
+    power = partial(_power, degree, scale, shift)
     return Kernel(
         "polynomial",
-        {"q": int(q), "a": scale, "b": shift},
+        {"q": degree, "a": scale, "b": shift},
         partial(power, _products),
         partial(power, _squares),
     )
@@ -449,9 +454,8 @@ def resolve(
         width = _number(gamma, "gamma", "'scale', 'auto' or a positive number", lambda v: v > 0)
     if kernel == "rbf":
         return rbf(width)
-    if isinstance(degree, bool) or not isinstance(degree, (int, np.integer)) or degree < 1:
-        raise ValueError(f"degree must be an integer, at least 1, found {degree!r}")
-    return polynomial(degree, 1 / width, _number(coef0, "coef0", "a number, at least 0", lambda v: v >= 0))
+    q = _integer(degree, "degree", 1)
+    return polynomial(q, 1 / width, _number(coef0, "coef0", "a number, at least 0", lambda v: v >= 0))
 
 
 def rbf_features(X: ArrayLike, gamma: float, degree: int) -> Floats:
@@ -496,7 +500,7 @@ def rbf_features(X: ArrayLike, gamma: float, degree: int) -> Floats:
     if issparse(points):
         raise ValueError("X must be dense, found a sparse matrix: few of the features would be 0")
     width = _number(gamma, "gamma", "a positive number", lambda v: v > 0)
-    highest = _degree(degree)
+    highest = _integer(degree, "degree", 0)
     m, d = points.shape
     n = comb(d + highest, d)
     if m * n > 2**27:
@@ -541,13 +545,7 @@ def rbf_truncation(gamma: float, radius_x: float, radius_z: float, degree: int) 
     width = _number(gamma, "gamma", "a positive number", lambda v: v > 0)
     x = _number(radius_x, "radius_x", "a number, at least 0", lambda v: v >= 0)
     z = _number(radius_z, "radius_z", "a number, at least 0", lambda v: v >= 0)
-    return float(gammainc(_degree(degree) + 1, 2 * width * x * z))
-
-
-def _degree(degree: Any) -> int:
-    if isinstance(degree, bool) or not isinstance(degree, (int, np.integer)) or degree < 0:
-        raise ValueError(f"degree must be an integer, at least 0, found {degree!r}")
-    return int(degree)
+    return float(gammainc(_integer(degree, "degree", 0) + 1, 2 * width * x * z))
 
 
 class NotPositiveSemidefinite(ValueError):
@@ -765,10 +763,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         -------
         KernelPerceptron
         """
-        if not isinstance(self.max_iter, (int, np.integer)) or isinstance(self.max_iter, bool):
-            raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
+        most = _integer(self.max_iter, "max_iter", 1)
         X, labels = self._validate(X, y=y)
         kind = type_of_target(labels, input_name="y", raise_unknown=True)
         self.classes_ = np.unique(labels)
@@ -779,7 +774,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         self._begin(X)
         if _is_precomputed(self.kernel_) and X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel must be a square matrix in fit, found shape {X.shape}")
-        self._epochs(X, labels, int(self.max_iter))
+        self._epochs(X, labels, most)
         if not self.converged_:
             warnings.warn(
                 f"epoch {self.n_iter_}, the last, made {self.mistakes_[-1]} mistakes on {len(labels)} "
@@ -853,6 +848,9 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
 
     def _begin(self, X: Any) -> None:
         """The machine 0, which has seen nothing."""
+        for name in ("bias", "average", "shuffle"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False, found {getattr(self, name)!r}")
         self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
         self.support_ = np.empty(0, dtype=np.intp)
         if not _is_precomputed(self.kernel_):
@@ -927,7 +925,7 @@ class _Rows:
         self.kernel, self.X = kernel, X
         self.kept: dict[int, Floats] = {}
         self.room = max(_ROWS, _CACHE_BYTES // (8 * X.shape[0]))
-        self.ahead = 1
+        self.blocks = 0
 
     def __call__(self, coming: NDArray[np.intp]) -> Floats:
         """The row of the first; if it must be computed, so are the next, which may be needed as well."""
@@ -936,10 +934,12 @@ class _Rows:
             return row
         i = int(coming[0])
         if i not in self.kept:
-            block = [j for j in coming[: self.ahead].tolist() if j not in self.kept]
+            # the more mistakes there were, the more are to be expected, and the more pays to compute together
+            ahead = min(1 + self.blocks // 4, _ROWS)
+            block = [j for j in coming[:ahead].tolist() if j not in self.kept]
             if len(self.kept) + len(block) > self.room:
                 self.kept.clear()
             values = self.kernel._finite(self.kernel.block, self.X[block], self.X)
             self.kept.update(zip(block, values, strict=True))
-            self.ahead = min(2 * self.ahead, _ROWS)
+            self.blocks += 1
         return self.kept[i]

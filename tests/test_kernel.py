@@ -1,17 +1,31 @@
-"""Kernels: their formulas one entry at a time, explicit features, peers, and what is refused."""
+"""Kernels: their formulas one entry at a time, explicit features, peers, and what is refused.
 
+The kernel perceptron: exact twins that keep no scores, the same machine in feature space, and scikit-learn's.
+"""
+
+import os
+import pickle
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from math import exp, factorial, prod
+from math import comb, exp, factorial, prod, sqrt
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.sparse import csc_array, csr_array, csr_matrix
+from sklearn.datasets import make_circles, make_moons
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+from sklearn.model_selection import cross_val_score
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import kernel
+from mcutils.kernel import KernelPerceptron
 
 KERNELS = [
     kernel.linear,
@@ -20,18 +34,31 @@ KERNELS = [
     kernel.polynomial(3, a=2.0, b=0.5),
     kernel.polynomial(5, a=7.0),
     kernel.rbf(0.3),
+    kernel.linear + kernel.rbf(0.3),
+    kernel.polynomial(2, b=1.0) * kernel.rbf(0.2),
+    0.25 * (kernel.linear * kernel.linear + kernel.polynomial(1, a=3.0)) * 2,
 ]
-NAMES = [f"{one.name}-{'-'.join(map(str, one.parameters.values()))}" for one in KERNELS]
+NAMES = [
+    f"{number}-{one.name}-{'-'.join(str(v) for v in one.parameters.values() if isinstance(v, float))}"
+    for number, one in enumerate(KERNELS)
+]
 POINTS = hnp.arrays(
     np.float64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=st.floats(-3, 3, width=32)
 )
 
 
 def twin(one, x, z):
-    """K(x, z) by its formula; exact in rationals but for the exponential."""
+    """K(x, z) by its formula; exact in rationals but for the exponential and what is made of it."""
+    parts = one.parameters
+    if one.name == "sum":
+        return twin(parts["first"], x, z) + twin(parts["second"], x, z)
+    if one.name == "product":
+        return twin(parts["first"], x, z) * twin(parts["second"], x, z)
+    if one.name == "multiple":
+        return parts["factor"] * twin(parts["of"], x, z)
     product = sum(Fraction(a) * Fraction(b) for a, b in zip(x.tolist(), z.tolist(), strict=True))
     squared = sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(x.tolist(), z.tolist(), strict=True))
-    p = {name: Fraction(value) for name, value in one.parameters.items()}
+    p = {name: Fraction(value) for name, value in parts.items()}
     if one.name == "linear":
         return float(product)
     if one.name == "polynomial":
@@ -75,6 +102,54 @@ def test_every_entry_is_the_formula(one, X, data):
     assert np.allclose(one.gram(X, Z), expected, rtol=1e-12, atol=1e-12 * scale)
     own = np.array([twin(one, x, x) for x in X])
     assert np.allclose(one.diagonal(X), own, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("one", KERNELS, ids=NAMES)
+def test_sparse_inputs_have_the_same_kernel_values(one):
+    rng = np.random.default_rng(5)
+    X, Z = (rng.integers(-3, 4, size=(n, 4)) * rng.integers(0, 2, size=(n, 4)) for n in (9, 6))
+    expected = one.gram(X, Z)
+    for left in (csr_array, csr_matrix, csc_array, np.asarray):
+        for right in (csr_array, csr_matrix, np.asarray):
+            assert np.allclose(one.gram(left(X), right(Z)), expected, rtol=1e-13, atol=1e-13)
+        assert np.array_equal(one.gram(left(X)), one.gram(left(X)).T)
+        assert np.allclose(one.diagonal(left(X)), one.diagonal(X), rtol=1e-13)
+        assert np.allclose(np.vstack([b for _, b in one.blocks(left(X), left(Z), size=4)]), expected)
+        assert np.allclose(one.expand(left(X), left(Z), np.arange(6)), expected @ np.arange(6))
+
+
+@pytest.mark.parametrize("one", [*KERNELS, kernel.precomputed], ids=[*NAMES, "precomputed"])
+def test_kernels_can_be_pickled(one):
+    """Fitted machines carry one, to other processes and to disk."""
+    again = pickle.loads(pickle.dumps(one))
+    assert again == one
+    X = np.eye(3)
+    assert np.array_equal(again.gram(X), one.gram(X))
+    assert np.array_equal(again.diagonal(X), one.diagonal(X))
+
+
+def test_combinations():
+    X = np.array([[1.0, 2.0], [0.0, -1.0]])
+    first, second = kernel.linear, kernel.polynomial(2, b=1.0)
+    both = np.hstack([X, monomials(X, 2, 1.0, 1.0)])  # the features of a sum stand beside each other
+    assert np.allclose((first + second).gram(X), both @ both.T)
+    assert first + second == kernel.linear + kernel.polynomial(2, b=1.0)
+    assert first + second not in (second + first, first * second, first + kernel.polynomial(3))
+    for factor in (3, 3.0, np.float64(3), np.int64(3)):
+        assert factor * first == first * factor
+        assert np.array_equal((factor * first).gram(X), 3 * (X @ X.T))
+    for wrong in ("2", None, X):
+        with pytest.raises(TypeError):
+            first * wrong
+        with pytest.raises(TypeError):
+            first + wrong
+    for make in (
+        lambda: kernel.precomputed + first,
+        lambda: first * kernel.precomputed,
+        lambda: 2 * kernel.precomputed,
+    ):
+        with pytest.raises(ValueError, match="a precomputed kernel has no points to make a"):
+            make()
 
 
 @pytest.mark.parametrize("one", KERNELS, ids=NAMES)
@@ -141,6 +216,37 @@ def test_check_psd_is_honest_about_zero():
     assert kernel.check_psd(np.zeros((2, 2))) == kernel.Spectrum(0.0, 0.0, 0.0)
 
 
+@pytest.mark.parametrize("size", [2, 5, 40])
+def test_the_direction_of_a_negative_eigenvalue(size):
+    rng = np.random.default_rng(size)
+    matrix = rng.normal(size=(size, size))
+    matrix = matrix + matrix.T - size * np.eye(size)
+    with pytest.raises(kernel.NotPositiveSemidefinite, match="not positive semidefinite") as caught:
+        kernel.check_psd(matrix)
+    found = caught.value
+    assert found.eigenvalue == pytest.approx(np.linalg.eigvalsh(matrix)[0])
+    c = found.direction
+    assert np.linalg.norm(c) == pytest.approx(1)
+    assert c @ matrix @ c == pytest.approx(found.eigenvalue)  # a negative squared length: no features
+    assert found.eigenvalue < -found.tolerance < 0
+    again = pickle.loads(pickle.dumps(found))  # as another process would raise it
+    assert str(again) == str(found)
+    assert f"{found.eigenvalue:.4g}" in str(found)
+    assert np.array_equal(again.direction, c)
+
+
+def test_polynomial_kernels_of_a_negative_constant_are_none():
+    """(<x, z> - 1)^2 is refused as a kernel, and its matrix shows why."""
+    x = np.arange(-2.0, 3.0)
+    with pytest.raises(kernel.NotPositiveSemidefinite) as caught:
+        kernel.check_psd((np.outer(x, x) - 1) ** 2)
+    c = np.rint(1e9 * caught.value.direction).astype(int).tolist()
+    exact = sum(
+        a * b * (int(s * t) - 1) ** 2 for a, s in zip(c, x, strict=True) for b, t in zip(c, x, strict=True)
+    )
+    assert exact < 0  # in integers
+
+
 def test_precomputed_is_checked():
     gram = kernel.rbf(1.0).gram([[0.0], [1.0]])
     assert np.array_equal(kernel.precomputed.gram(gram), gram)
@@ -154,6 +260,108 @@ def test_precomputed_is_checked():
             kernel.precomputed.gram(wrong)
     with pytest.raises(ValueError, match="no Z"):
         kernel.precomputed.gram(gram, np.eye(2))
+    with pytest.raises(ValueError, match="dense"):
+        kernel.precomputed.gram(csr_array(gram))
+
+
+@pytest.mark.parametrize("one", KERNELS, ids=NAMES)
+def test_expansions(one):
+    rng = np.random.default_rng(8)
+    X, Z, c = rng.normal(size=(1500, 3)), rng.normal(size=(7, 3)), rng.normal(size=7)
+    assert np.allclose(one.expand(X, Z, c), one.gram(X, Z) @ c)
+    assert np.array_equal(one.expand(X, Z[:0], []), np.zeros(1500))
+    whole = one.gram(X[:20], X)
+    chosen = [3, 1499, 0]
+    assert np.allclose(
+        kernel.precomputed.expand(whole, chosen, [1.0, -2.0, 0.5]),
+        one.expand(X[:20], X[chosen], [1.0, -2.0, 0.5]),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------
+# Kernels by name
+
+
+@pytest.mark.parametrize("gamma", ["scale", "auto", 0.7])
+@pytest.mark.parametrize("make", [np.asarray, csr_array, csr_matrix, pd.DataFrame])
+def test_named_kernels_are_those_of_scikit_learn(gamma, make):
+    rng = np.random.default_rng(4)
+    X = rng.normal(1.0, 3.0, size=(20, 3)) * rng.integers(0, 2, size=(20, 3))
+    y = np.arange(20) % 2
+    ours = {"linear": "linear", "poly": "polynomial", "rbf": "rbf"}
+    for theirs, name in ours.items():
+        peer = SVC(kernel=theirs, gamma=gamma, degree=2, coef0=0.5, C=1e-9).fit(make(X), y)
+        one = kernel.resolve(name, gamma, 2, 0.5, make(X))
+        # so small a C puts every multiplier at its bound: the scores are sums of kernel values
+        expected = peer.decision_function(X) - peer.intercept_
+        assert np.allclose(1e9 * expected, one.gram(X) @ np.where(y == 1, 1.0, -1.0), rtol=1e-6, atol=1e-6)
+
+
+def test_resolve():
+    assert kernel.resolve("rbf", "scale", 3, 0.0, np.ones((4, 2))) == kernel.rbf(1.0)  # no variance
+    assert kernel.resolve("rbf", "auto", 3, 0.0, np.ones((4, 2))) == kernel.rbf(0.5)
+    assert kernel.resolve("linear", "nonsense", 0, -1.0) is kernel.linear  # what it does not use
+    assert kernel.resolve("precomputed", "scale", 3, 0.0) is kernel.precomputed
+    own = kernel.linear + kernel.rbf(2.0)
+    assert kernel.resolve(own, "scale", 3, 0.0, np.eye(2)) is own
+
+
+# ---------------------------------------------------------------------------------------------------
+# The features of the RBF kernel
+
+
+@pytest.mark.parametrize(("d", "degree"), [(1, 0), (1, 7), (2, 4), (3, 3), (4, 2)])
+def test_rbf_features_are_the_formula(d, degree):
+    """e^(-gamma |x|^2) times prod_j sqrt((2 gamma)^q_j / q_j!) x_j^q_j, over all q of sum at most degree."""
+    gamma = 0.4
+    X = np.random.default_rng(d).normal(size=(5, d))
+    found = kernel.rbf_features(X, gamma, degree)
+    exponents = sorted(
+        (q for q in np.ndindex(*(degree + 1,) * d) if sum(q) <= degree),
+        key=lambda q: (sum(q), [-one for one in q]),
+    )
+    expected = [
+        [
+            exp(-gamma * float(x @ x))
+            * prod(
+                sqrt((2 * gamma) ** q / factorial(q)) * v**q for q, v in zip(chosen, x.tolist(), strict=True)
+            )
+            for chosen in exponents
+        ]
+        for x in X
+    ]
+    assert found.shape == (5, comb(d + degree, d))
+    assert np.allclose(found, expected, rtol=1e-12, atol=1e-300)
+
+
+@given(
+    X=POINTS,
+    gamma=st.floats(0.01, 2.0),
+    degree=st.integers(0, 6),
+)
+def test_rbf_features_miss_no_more_than_the_bound(X, gamma, degree):
+    radii = np.sqrt((X**2).sum(axis=1))
+    missed = kernel.rbf(gamma).gram(X) - (features := kernel.rbf_features(X, gamma, degree)) @ features.T
+    for i, r in enumerate(radii):
+        for j, s in enumerate(radii):
+            assert abs(missed[i, j]) <= kernel.rbf_truncation(gamma, r, s, degree) + 1e-13
+        # at equal points nothing smaller would do, in any direction and dimension
+        assert missed[i, i] == pytest.approx(kernel.rbf_truncation(gamma, r, r, degree), abs=1e-12)
+
+
+@given(u=st.floats(0.0, 30.0), degree=st.integers(0, 40))
+def test_the_truncation_bound_is_the_rest_of_the_exponential_series(u, degree):
+    rest = 1 - exp(-u) * sum(u**q / factorial(q) for q in range(degree + 1))
+    assert kernel.rbf_truncation(0.5, u, 1.0, degree) == pytest.approx(rest, abs=1e-12)
+    assert kernel.rbf_truncation(0.5, 1.0, u, degree + 1) <= kernel.rbf_truncation(0.5, u, 1.0, degree)
+
+
+def test_rbf_features_of_large_inputs():
+    """Each is the root of a probability: far from the origin they vanish, they do not overflow."""
+    far = kernel.rbf_features([[1e3, 0.0], [30.0, -30.0]], 0.5, 40)
+    assert np.isfinite(far).all()
+    assert np.abs(far).max() <= 1
+    assert kernel.rbf_truncation(0.5, 1e3, 1e3, 40) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -169,6 +377,31 @@ def test_precomputed_is_checked():
         (lambda: kernel.rbf(0), "gamma must be a positive number, found 0"),
         (lambda: kernel.rbf("scale"), "gamma must be a positive number, found 'scale'"),
         (lambda: kernel.rbf(float("inf")), "gamma must be a positive number, found inf"),
+        (lambda: kernel.linear * 0, "the factor of a kernel must be a positive number, found 0"),
+        (lambda: -1.0 * kernel.linear, "the factor of a kernel must be a positive number, found -1.0"),
+        (lambda: kernel.linear * True, "the factor of a kernel must be a positive number, found True"),
+        (lambda: kernel.linear.gram(csr_array([[np.inf]])), "X must be finite"),
+        (lambda: kernel.linear.gram(csr_array([[1j]])), "X must hold real numbers"),
+        (lambda: kernel.resolve("poly", 1.0, 3, 0.0), "kernel must be 'linear', .* found 'poly'"),
+        (lambda: kernel.resolve(None, 1.0, 3, 0.0), "kernel must be 'linear', .* found None"),
+        (
+            lambda: kernel.resolve("rbf", "large", 3, 0.0),
+            "gamma must be 'scale', 'auto' or a positive number",
+        ),
+        (lambda: kernel.resolve("rbf", 0.0, 3, 0.0), "gamma must be 'scale', 'auto' or a positive number"),
+        (
+            lambda: kernel.resolve("polynomial", 1.0, 2.5, 0.0),
+            "degree must be an integer, at least 1, found 2.5",
+        ),
+        (
+            lambda: kernel.resolve("polynomial", 1.0, 2, -1.0),
+            "coef0 must be a number, at least 0, found -1.0",
+        ),
+        (lambda: kernel.rbf_features([[1.0]], 1.0, -1), "degree must be an integer, at least 0, found -1"),
+        (lambda: kernel.rbf_features([[1.0]], 0.0, 1), "gamma must be a positive number, found 0.0"),
+        (lambda: kernel.rbf_features(np.ones((1, 784)), 1.0, 5), "has 2515874132157 features: too many"),
+        (lambda: kernel.rbf_features(csr_array([[1.0]]), 1.0, 1), "X must be dense"),
+        (lambda: kernel.rbf_truncation(1.0, -1.0, 1.0, 3), "radius_x must be a number, at least 0"),
         (lambda: kernel.linear.gram([1.0, 2.0]), r"X must be a matrix .*found shape \(2,\)"),
         (lambda: kernel.linear.gram(np.empty((0, 2))), r"found shape \(0, 2\)"),
         (lambda: kernel.linear.gram([["a"]]), "X must hold real numbers"),
@@ -188,3 +421,287 @@ def test_a_kernel_of_other_parameters_is_another():
     assert kernel.polynomial(2, b=1) == kernel.polynomial(2, a=1.0, b=1.0)
     assert kernel.polynomial(2) != kernel.polynomial(3)
     assert kernel.rbf(1.0) != kernel.rbf(2.0)
+
+
+# ---------------------------------------------------------------------------------------------------
+# The kernel perceptron
+
+
+def naive(gram, y, epochs, bias):
+    """Every score summed up anew from the coefficients; exact for a matrix of integers.
+
+    Returns the coefficients after each step, and the mistakes of each epoch.
+    """
+    m = len(y)
+    c, history, mistakes = [0] * m, [], []
+    while len(mistakes) < epochs and 0 not in mistakes:
+        made = 0
+        for i in range(m):
+            score = sum(c[j] * (gram[j][i] + bias) for j in range(m))
+            if y[i] * score <= 0:
+                c[i] += y[i]
+                made += 1
+            history.append(list(c))
+        mistakes.append(made)
+    return history, mistakes
+
+
+def tensor(X, q):
+    """Features of (<x, z> + 1)^q, in integers for integers: (x, 1) multiplied q times with itself."""
+    extended = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
+    features = np.ones((len(X), 1), dtype=X.dtype)
+    for _ in range(q):
+        features = (features[:, :, None] * extended[:, None, :]).reshape(len(X), -1)
+    return features
+
+
+SAMPLES = st.integers(2, 9).flatmap(
+    lambda m: st.tuples(
+        hnp.arrays(np.int64, st.tuples(st.just(m), st.integers(1, 3)), elements=st.integers(-3, 3)),
+        hnp.arrays(np.int64, m, elements=st.sampled_from([-1, 1])).filter(lambda y: abs(y.sum()) < len(y)),
+    )
+)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("q", [1, 2, 3])
+@given(sample=SAMPLES, bias=st.booleans(), epochs=st.integers(1, 12))
+@example(sample=(np.array([[0], [0]]), np.array([1, -1])), bias=True, epochs=3)  # inseparable: equal points
+@example(sample=(np.array([[0], [1]]), np.array([1, -1])), bias=False, epochs=3)  # inseparable: the origin
+def test_the_kernel_perceptron_is_its_naive_twin(q, sample, bias, epochs):
+    X, y = sample
+    one = kernel.linear if q == 1 else kernel.polynomial(q, b=1.0)
+    gram = one.gram(X).astype(int)
+    history, mistakes = naive(gram.tolist(), y.tolist(), epochs, int(bias))
+    options = {"bias": bias, "max_iter": epochs, "shuffle": False}
+    for average in (False, True):
+        found = KernelPerceptron(one, average=average, **options).fit(X, y)
+        c = np.mean(history, axis=0) if average else np.array(history[-1])
+        assert found.mistakes_.tolist() == mistakes
+        assert (found.n_iter_, found.converged_, found.t_) == (len(mistakes), mistakes[-1] == 0, len(history))
+        assert found.support_.tolist() == np.flatnonzero(history[-1]).tolist()
+        assert np.array_equal(found.support_vectors_, X[found.support_])
+        assert np.allclose(found.dual_coef_, c[found.support_], rtol=1e-13)
+        assert found.intercept_ == pytest.approx(bias * c.sum(), abs=1e-12)
+        scores = found.decision_function(X)
+        assert np.allclose(scores, gram @ c + bias * c.sum(), rtol=1e-12, atol=1e-12)
+        assert found.predict(X).tolist() == np.where(scores > 0, 1, -1).tolist()
+        if found.converged_ and not average:
+            assert (found.predict(X) == y).all()
+        own = KernelPerceptron("precomputed", average=average, **options).fit(gram, y)
+        assert np.array_equal(own.dual_coef_, found.dual_coef_)
+        assert np.allclose(own.decision_function(gram[:1]), scores[:1], rtol=1e-12, atol=1e-12)
+
+
+@given(sample=SAMPLES, q=st.integers(1, 3))
+def test_it_is_the_perceptron_in_feature_space_step_by_step(sample, q):
+    """After every single example: the score of every point, in integers, and the number of mistakes."""
+    X, y = sample
+    mapped = tensor(X, q)
+    w = np.zeros(mapped.shape[1], dtype=int)
+    machine = KernelPerceptron(kernel.polynomial(q, b=1.0), bias=False, average=False)
+    for _ in range(2):
+        for x, features, label in zip(X, mapped, y, strict=True):
+            wrong = label * (w @ features) <= 0
+            w += wrong * label * features
+            machine.partial_fit(x[None], [label], classes=[-1, 1])
+            assert machine.mistakes_[-1] == wrong
+            assert np.array_equal(machine.decision_function(X), mapped @ w)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("epochs", [1, 2, 7])
+def test_it_is_scikit_learn_s_perceptron(bias, epochs):
+    """The same order, the same update at a score of 0: the same w, b and answers in integers."""
+    rng = np.random.default_rng(epochs)
+    X, y = rng.integers(-4, 5, size=(60, 3)), np.where(rng.random(60) < 0.4, "no", "yes")
+    peer = Perceptron(shuffle=False, tol=None, max_iter=epochs, fit_intercept=bias).fit(X, y)
+    found = KernelPerceptron(shuffle=False, max_iter=epochs, bias=bias, average=False).fit(X, y)
+    assert found.n_iter_ == epochs  # not separable, so that neither stops
+    assert np.array_equal(found.dual_coef_ @ found.support_vectors_, peer.coef_[0])
+    assert found.intercept_ == peer.intercept_[0]
+    assert np.array_equal(found.decision_function(X), peer.decision_function(X))
+    assert np.array_equal(found.predict(X), peer.predict(X))
+    averaged = SGDClassifier(
+        loss="perceptron",
+        penalty=None,
+        learning_rate="constant",
+        eta0=1.0,
+        average=True,
+        shuffle=False,
+        tol=None,
+        max_iter=epochs,
+        fit_intercept=bias,
+    ).fit(X, y)
+    found.set_params(average=True).fit(X, y)
+    assert np.allclose(found.dual_coef_ @ found.support_vectors_, averaged.coef_[0], rtol=1e-10)
+    assert found.intercept_ == pytest.approx(averaged.intercept_[0], abs=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_the_rbf_kernel_it_is_the_perceptron_on_the_truncated_map(seed):
+    X, y = make_moons(80, noise=0.15, random_state=seed)
+    mapped = kernel.rbf_features(X, 1.0, 40)
+    radius = np.linalg.norm(X, axis=1).max()
+    assert kernel.rbf_truncation(1.0, radius, radius, 40) < 1e-6
+    peer = Perceptron(shuffle=False, tol=None, max_iter=3, fit_intercept=False).fit(mapped, y)
+    machine = KernelPerceptron("rbf", gamma=1.0, bias=False, average=False, shuffle=False)
+    for _ in range(3):
+        machine.partial_fit(X, y, classes=[0, 1])
+    assert np.allclose(machine.decision_function(X), peer.decision_function(mapped), atol=1e-4)
+
+
+def test_novikoff_s_bound():
+    """On data of margin rho within radius r at most (r / rho)^2 mistakes, in whatever order."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, size=(400, 2))
+    y = np.where(X @ [0.6, 0.8] > 0, 1, -1)
+    X, y = X[abs(X @ [0.6, 0.8]) > 0.1], y[abs(X @ [0.6, 0.8]) > 0.1]
+    for seed in range(5):
+        found = KernelPerceptron(bias=False, random_state=seed).fit(X, y)
+        assert found.converged_
+        assert found.mistakes_.sum() <= (X**2).sum(axis=1).max() / 0.1**2
+
+
+def test_batches_are_epochs():
+    X, y = make_circles(120, noise=0.1, factor=0.5, random_state=0)
+    options = {"kernel": "rbf", "gamma": 2.0, "shuffle": False}
+    for average in (False, True):
+        whole = KernelPerceptron(**options, average=average, max_iter=1000).fit(X, y)
+        parts = KernelPerceptron(**options, average=average)
+        one = KernelPerceptron(**options, average=average)
+        for epoch in range(whole.n_iter_):
+            one.partial_fit(X, y, classes=[0, 1])
+            for start in range(0, 120, 50):
+                batch = slice(start, start + 50)
+                parts.partial_fit(X[batch], y[batch], classes=[0, 1] if start + epoch == 0 else None)
+        assert np.array_equal(one.mistakes_, whole.mistakes_)
+        assert one.t_ == parts.t_ == whole.t_
+        for other in (one, parts):
+            assert np.allclose(other.decision_function(X), whole.decision_function(X), atol=1e-9)
+            assert other.intercept_ == pytest.approx(whole.intercept_)
+            # counted through all batches: epoch by epoch, the same examples again
+            assert set((other.support_ % 120).tolist()) == set(whole.support_.tolist())
+            assert np.array_equal(other.support_vectors_, X[other.support_ % 120])
+
+
+@pytest.mark.parametrize("make", [csr_array, csr_matrix, pd.DataFrame])
+@pytest.mark.parametrize("name", ["linear", "polynomial", "rbf"])
+def test_other_containers(make, name):
+    rng = np.random.default_rng(6)
+    X = (rng.integers(-3, 4, size=(40, 3)) * rng.integers(0, 2, size=(40, 3))).astype(float)
+    y = np.where(X[:, 0] * X[:, 1] + X[:, 2] > 0, "b", "a")
+    options = {"kernel": name, "gamma": 0.5, "coef0": 1.0, "random_state": 0, "max_iter": 500}
+    if name == "linear":
+        y = np.where(X.sum(axis=1) > 0, "b", "a")
+    plain = KernelPerceptron(**options).fit(X, y)
+    other = KernelPerceptron(**options).fit(make(X), y)
+    assert np.array_equal(other.mistakes_, plain.mistakes_)
+    assert np.allclose(other.decision_function(make(X)), plain.decision_function(X), atol=1e-9)
+    assert other.predict(make(X)).dtype == y.dtype
+    again = pickle.loads(pickle.dumps(other))
+    assert np.array_equal(again.predict(make(X)), other.predict(make(X)))
+
+
+def test_rows_are_computed_when_needed_and_not_twice(monkeypatch):
+    X, y = make_circles(2000, noise=0.08, factor=0.4, random_state=1)
+    rows = []
+
+    def counting(X, Z):
+        rows.append(len(X))
+        return kernel.rbf(1.0).block(X, Z)
+
+    one = kernel.Kernel("counted", {}, counting, kernel.rbf(1.0).self_products)
+    options = {"average": False, "shuffle": False}
+    found = KernelPerceptron(one, **options).fit(X, y)
+    assert found.n_iter_ > 2
+    assert len(found.support_) <= sum(rows) < 200  # of 2000
+    # without room to keep them it takes more rows, and comes to the same
+    monkeypatch.setattr(kernel, "_CACHE_BYTES", 0)
+    monkeypatch.setattr(kernel, "_ROWS", 2)
+    kept, rows[:] = sum(rows), []
+    again = KernelPerceptron(one, **options).fit(X, y)
+    assert max(rows) <= 2
+    assert sum(rows) > kept / 2
+    assert np.array_equal(again.mistakes_, found.mistakes_)
+    assert np.allclose(again.decision_function(X), found.decision_function(X), atol=1e-10)
+
+
+def test_orders():
+    X, y = make_moons(100, noise=0.1, random_state=0)
+    scores = [
+        KernelPerceptron("rbf", shuffle=shuffle, random_state=seed, max_iter=1000)
+        .fit(X, y)
+        .decision_function(X)
+        for shuffle, seed in ((True, 0), (True, 0), (True, 1), (False, 0), (False, 1))
+    ]
+    assert np.array_equal(scores[0], scores[1])
+    assert not np.allclose(scores[0], scores[2])
+    assert np.array_equal(scores[3], scores[4])
+
+
+def test_a_gram_matrix_is_cut_on_both_sides():
+    """The tag says pairwise: in cross-validation, columns are chosen with the rows."""
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    gram = kernel.rbf(2.0).gram(X)
+    direct = cross_val_score(KernelPerceptron("rbf", gamma=2.0, random_state=0, max_iter=1000), X, y)
+    for name in ("precomputed", kernel.precomputed):
+        assert np.array_equal(
+            cross_val_score(KernelPerceptron(name, random_state=0, max_iter=1000), gram, y), direct
+        )
+    assert not hasattr(KernelPerceptron("precomputed"), "partial_fit")
+
+
+def test_it_says_that_the_classes_are_not_separated():
+    with pytest.warns(ConvergenceWarning, match="epoch 5, the last, made 2 mistakes on 2 examples"):
+        found = KernelPerceptron(max_iter=5).fit([[1.0], [1.0]], [0, 1])
+    assert not found.converged_
+    assert found.n_iter_ == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "X", "y", "message"),
+    [
+        ({"max_iter": 0}, [[0.0], [1.0]], [0, 1], "max_iter must be an integer, at least 1, found 0"),
+        ({"max_iter": 1.5}, [[0.0], [1.0]], [0, 1], "max_iter must be an integer, at least 1, found 1.5"),
+        ({"kernel": "sigmoid"}, [[0.0], [1.0]], [0, 1], "kernel must be .* found 'sigmoid'"),
+        ({"kernel": "rbf", "gamma": -1}, [[0.0], [1.0]], [0, 1], "gamma must be .* found -1"),
+        ({"kernel": "precomputed"}, [[0.0], [1.0]], [0, 1], r"square matrix in fit, found shape \(2, 1\)"),
+        ({}, [[0.0], [1.0], [2.0]], [0, 1, 2], "Only binary classification is supported"),
+        ({}, [[0.0], [1.0]], ["a", "a"], r"y must have 2 classes, found 1 class: \['a'\]"),
+        ({"bias": "no"}, [[0.0], [1.0]], [0, 1], "bias must be True or False, found 'no'"),
+        ({"average": 10}, [[0.0], [1.0]], [0, 1], "average must be True or False, found 10"),
+        ({"shuffle": None}, [[0.0], [1.0]], [0, 1], "shuffle must be True or False, found None"),
+    ],
+)
+def test_what_the_perceptron_refuses(options, X, y, message):
+    with pytest.raises(ValueError, match=message):
+        KernelPerceptron(**options).fit(X, y)
+
+
+def test_what_partial_fit_refuses():
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        KernelPerceptron().partial_fit([[1.0]], [0])
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        KernelPerceptron().partial_fit([[1.0]], [0], classes=[0, 1, 2])
+    machine = KernelPerceptron().partial_fit([[1.0]], ["a"], classes=["a", "b"])
+    with pytest.raises(ValueError, match=r"y has labels that are not among the classes: \['c'\]"):
+        machine.partial_fit([[1.0]], ["c"])
+    assert machine.predict([[1.0], [0.0]]).tolist() == ["a", "a"]
+
+
+CHECKED = [
+    KernelPerceptron(random_state=0),
+    KernelPerceptron("rbf", average=False, shuffle=False),
+    KernelPerceptron("polynomial", bias=False, random_state=0),
+    KernelPerceptron("precomputed", random_state=0),
+    KernelPerceptron(kernel.linear + kernel.rbf(0.1), random_state=0),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn_accepts_the_perceptron(estimator, check):
+    assert os.environ["SCIPY_ARRAY_API"] == "1"
+    check(estimator)
