@@ -12,8 +12,8 @@ which is its hinge form (thm-binary-hinge); the *hard* machine (def-binary-hard,
 .. math:: \sum_i \alpha_i - \tfrac12 \alpha^\top Q \alpha, \qquad
    0 \le \alpha_i \le C_i, \quad \sum_i \alpha_i y_i = 0, \quad Q_{ij} = y_i y_j K(x_i, x_j),
 
-without the equation where the machine has no bias (thm-kernel-dual-origin). Every answer comes with the values
-of both, so that nobody has to trust the solver.
+without the equation where the machine has no bias (thm-kernel-dual-origin). Every answer comes with the
+values of both, so that nobody has to trust the solver.
 
 >>> import numpy as np
 >>> from mcutils import binary
@@ -26,20 +26,44 @@ of both, so that nobody has to trust the solver.
 (0.5, True)
 """
 
+import operator
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from fractions import Fraction
+from functools import partial
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import linprog
+from scipy.special import entr
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from . import loss as losses
 from .certificate import Certificate
+from .kernel import Kernel, check_psd, linear, resolve
 
-__all__ = ["NotSeparable", "SVMSolution", "solve_svm"]
+__all__ = [
+    "BinarySVM",
+    "LinearRisk",
+    "NotSeparable",
+    "SVMSolution",
+    "Separation",
+    "distance",
+    "geometric_margin",
+    "hinge_objective",
+    "minimise_risk",
+    "separate",
+    "solve_svm",
+]
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
@@ -55,6 +79,8 @@ CACHE_BYTES = 2**28
 _BLOCK = 512
 # Up to so many free multipliers a Newton step is taken: one Cholesky factor of their Gram matrix.
 _NEWTON = 1500
+# The multiplications that the Newton steps between two rounds of the ascent may take, about.
+_NEWTON_WORK = 3_000_000_000
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -68,8 +94,8 @@ class NotSeparable(ValueError):
     ----------
     weights : (m,) array
         The certificate: :math:`\lambda \ge 0` with :math:`\sum_i \lambda_i y_i \phi(x_i) = 0`. With a bias
-        also :math:`\sum_i \lambda_i y_i = 0` and the weights of each class sum to 1: the same point is a convex
-        combination of either class. Without a bias all weights sum to 1.
+        also :math:`\sum_i \lambda_i y_i = 0` and the weights of each class sum to 1: the same point is a
+        convex combination of either class. Without a bias all weights sum to 1.
     distance : float
         The norm of :math:`\sum_i \lambda_i y_i \phi(x_i)`, zero up to rounding.
     """
@@ -307,13 +333,18 @@ class _Ascent:
             found = smo.pairs(square, *box, ends, beta, error, tolerance, self.tiny, most)
         return int(found[0]), float(found[1])
 
-    def newton(self, most: int = 10) -> None:
-        """Newton steps on the free coordinates, each as far as the box allows: they end in one where
-        the steps of the ascent creep along a valley."""
-        for _ in range(most):
+    def newton(self) -> None:
+        """Newton steps on the free coordinates, each as far as the box allows.
+
+        The last one, that the box does not stop, ends where the ascent by one or two coordinates would creep
+        along a valley. The others fix a coordinate each.
+        """
+        work = 0
+        while work < _NEWTON_WORK:
             free = np.flatnonzero((self.beta > self.lower) & (self.beta < self.upper))
             if self.steps >= self.max_iter or not len(free) or len(free) > _NEWTON:
                 return
+            work += len(free) ** 3 + 10 * len(free) * len(self.beta)
             direction = self._newton_direction(free)
             if direction is None:
                 return
@@ -489,9 +520,9 @@ def _check_gram(gram: ArrayLike) -> Floats:
         excess = np.abs(matrix[rows]) - root[rows, None] * root
         for fault, says in ((skew, "is not that of its mirror"), (excess, "is beyond its diagonal")):
             if fault.max() > rounding:
-                i, j = np.unravel_index(int(fault.argmax()), fault.shape)
+                row, j = np.unravel_index(int(fault.argmax()), fault.shape)
                 raise ValueError(
-                    f"gram is no Gram matrix: its entry ({i + start}, {j}), counted from 0, {says} "
+                    f"gram is no Gram matrix: its entry ({int(row) + start}, {j}), counted from 0, {says} "
                     f"by {fault.max():.3g}"
                 )
     return matrix
@@ -569,7 +600,7 @@ def _solve(
 
 
 def _biases(kinks: Floats, y: Floats, prices: Floats) -> tuple[float, float]:
-    r"""All b that minimise :math:`\sum_i C_i \max(0, 1 - y_i (g_i + b))`, given the kinks :math:`y_i - g_i`."""
+    r"""All b that minimise :math:`\sum_i C_i \max(0, 1 - y_i (g_i + b))`; the kinks are :math:`y_i - g_i`."""
     used = np.flatnonzero(prices > 0)
     order = used[np.argsort(kinks[used], kind="stable")]
     # the slope in b is the price of the kinks passed, less that of the positive examples
@@ -599,7 +630,10 @@ def _solve_soft(
 ) -> SVMSolution:
     m = len(y)
     lower, upper = np.minimum(0.0, y * prices), np.maximum(0.0, y * prices)
-    beta = np.zeros(m) if initial is None else _start(initial, y, prices, bias)
+    beta = np.zeros(m)
+    if initial is not None:
+        inside = np.clip(initial, 0.0, prices)
+        beta = _balanced(inside, y) if bias else y * inside
     ascent = _Ascent(gram, y, lower, upper, np.array([m]) if bias else None, beta, max_iter)
 
     def evaluate() -> tuple[float, float, float, tuple[float, float]]:
@@ -619,13 +653,14 @@ def _solve_soft(
         return primal, dual, b, interval
 
     # 1 is the violation of the start; the gap is at most the violation times the sum of prices
-    tolerance, stalled, best = 0.5, 0, np.inf
+    tolerance, patience, stalled, best = 0.5, m + 200, 0, np.inf
     while True:
-        reached = ascent.sweep(tolerance, 5 * m + 2000)
+        reached = ascent.sweep(tolerance, patience)
         if not reached:
+            patience = min(2 * patience, 5 * m + 2000)
             ascent.newton()
         ascent.refresh()
-        primal, dual, b, interval = evaluate()
+        primal, dual, _, _ = evaluate()
         gap = primal - dual
         if gap <= tol * primal or ascent.steps >= max_iter:
             break
@@ -672,18 +707,6 @@ def _finish_soft(
     )
 
 
-def _start(initial: Floats, y: Floats, prices: Floats, bias: bool) -> Floats:
-    """Multipliers inside the box; with a bias, the heavier class is scaled down to balance the lighter."""
-    alpha = np.clip(initial, 0.0, prices)
-    if bias:
-        positive, negative = alpha[y > 0].sum(), alpha[y < 0].sum()
-        lighter = min(positive, negative)
-        for side, total in ((y > 0, positive), (y < 0, negative)):
-            if total > lighter:
-                alpha[side] *= lighter / total
-    return y * alpha
-
-
 def _solve_hard(
     gram: _Gram, y: Floats, used: NDArray[np.bool_], *, bias: bool, tol: float, max_iter: int
 ) -> SVMSolution:
@@ -703,16 +726,17 @@ def _solve_hard(
     n = len(order)
     ends = np.array([split, n] if bias else [n])
     weights = np.zeros(n)
-    for start, end in zip([0, *ends[:-1]], ends, strict=True):
-        weights[start] = 1.0
+    weights[[0, *ends[:-1]]] = 1.0
     ascent = _Ascent(ordered, np.zeros(n), np.zeros(n), np.full(n, np.inf), ends, weights, max_iter)
     # what rounding of a Gram matrix makes of a square that is 0
     scale = float(ordered.diagonal.max())
     nothing = 16 * _EPS * n * scale
 
-    tolerance, stalled, best = 0.5 * scale, 0, np.inf
+    tolerance, patience, stalled, best = 0.5 * scale, n + 200, 0, np.inf
     while True:
-        reached = ascent.sweep(tolerance, 5 * n + 2000)
+        reached = ascent.sweep(tolerance, patience)
+        if not reached:
+            patience = min(2 * patience, 5 * n + 2000)
         ascent.newton()
         ascent.refresh()
         g = -ascent.error  # y <w, phi>
@@ -720,7 +744,8 @@ def _solve_hard(
         lowest = [float(part.min()) for part in np.split(g, ends[:-1])]
         margin = sum(lowest) / len(lowest)  # of w and the best bias
         if margin > 0:
-            # w / margin is feasible; of the multiples of lambda the dual's best is 2 / |w|^2 (1 without groups)
+            # w / margin is feasible; of the multiples of lambda the dual's best is 2 / |w|^2 (1 without
+            # groups)
             total = float(len(ends))
             primal, dual = 0.5 * square / margin**2, 0.5 * total**2 / square
         if margin > 0 and (primal - dual <= tol * primal or ascent.steps >= max_iter):
@@ -781,3 +806,748 @@ def _refuse(ascent: _Ascent, order: Ints, y: Floats, bias: bool) -> None:
         full,
         distance,
     )
+
+
+# ---------------------------------------------------------------------------------------------------
+# The estimator
+
+
+class BinarySVM(ClassifierMixin, BaseEstimator):
+    r"""The support vector machine of two classes, linear or with a kernel, solved to a certified gap.
+
+    It minimises :math:`\frac12 \|w\|^2 + \sum_i C_i \xi_i` (def-binary-soft), where :math:`C_i` is C times
+    the weight of the example and of its class. As scikit-learn's ``SVC``, and unlike its ``LinearSVC``, it
+    does not regularise the bias. ``LinearSVC(loss="hinge", intercept_scaling=s)`` is this machine without
+    bias on inputs with one more feature, which is s throughout.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of the slack, positive; ``inf`` is the hard machine (def-binary-hard).
+    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel, default="linear"
+        See :func:`mcutils.kernel.resolve`. With "precomputed", ``X`` is the square Gram matrix in
+        :meth:`fit`, and afterwards the matrix of the kernel between new examples (rows) and all those of the
+        training (columns).
+    gamma, degree, coef0
+        Of the named kernels, as in scikit-learn: :math:`e^{-\gamma \|x - z\|^2}` and
+        :math:`(\gamma \langle x, z \rangle + \text{coef0})^{\text{degree}}`.
+    bias : bool, default=True
+        Whether the machine has a bias.
+    tol : float, default=1e-6
+        How far primal and dual may be apart, relative to the primal.
+    max_iter : int, default=10,000,000
+        The most steps of the solver; see :func:`solve_svm`.
+    class_weight : dict, "balanced" or None
+        Factors of C by label.
+
+    Attributes
+    ----------
+    classes_ : (2,) array
+        The labels, sorted; a positive score is the second.
+    kernel_ : Kernel
+        The kernel, with its parameters.
+    solution_ : SVMSolution
+        What :func:`solve_svm` found, for the examples in the order of the training.
+    alpha_, kinds_, certificate_, converged_, n_iter_
+        As there.
+    support_ : (s,) int array
+        Which examples are support vectors.
+    support_vectors_ : (s, d) array or sparse matrix
+        These examples; none are kept for a precomputed kernel.
+    dual_coef_ : (1, s) array
+        :math:`\alpha_i y_i` of the support vectors.
+    intercept_ : (1,) array
+        The bias.
+    coef_ : (1, d) array
+        w, for a linear kernel only.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Notes
+    -----
+    *Memory*: Gram matrices of up to 128 MiB (:data:`WHOLE_BYTES`, 4096 examples) are kept whole. Of larger
+    ones up to 256 MiB of rows (:data:`CACHE_BYTES`) are kept, those that were asked for last, and rows are
+    computed when they are needed, some hundreds at a time. 10,000 examples stay below 1 GB in all.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> machine = BinarySVM(kernel="rbf").fit(scale(X), y)
+    >>> machine.converged_, round(machine.certificate_.primal, 3)
+    (True, 59.761)
+    >>> machine.score(scale(X), y) > 0.98
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str | Kernel = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        bias: bool = True,
+        tol: float = 1e-6,
+        max_iter: int = 10_000_000,
+        class_weight: dict[Any, float] | str | None = None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.bias = bias
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Solve the machine.
+
+        Parameters
+        ----------
+        X : (m, d) array-like or sparse matrix
+            The examples; for a precomputed kernel their (m, m) Gram matrix.
+        y : (m,) array-like
+            Labels of two classes.
+        sample_weight : (m,) array-like, optional
+            Factors of C, at least 0. An example of weight 0 is ignored.
+
+        Returns
+        -------
+        BinarySVM
+
+        Raises
+        ------
+        NotSeparable
+            C is infinite and no hyperplane separates the classes.
+        """
+        given = getattr(X, "dtype", None)
+        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(labels)
+        target = type_of_target(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) > 2:
+            raise ValueError(f"Only binary classification is supported. The type of the target is {target}.")
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have 2 classes, found 1 class: {self.classes_.tolist()}")
+        signs: Floats = np.where(codes > 0, 1.0, -1.0)
+        prices = self._prices(signs, labels, sample_weight)
+        tol, max_iter = _check_tol(self.tol), _check_max_iter(self.max_iter)
+
+        self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
+        found = _solve(
+            _gram_of(self.kernel_, X, given), signs, prices, bias=bool(self.bias), tol=tol, max_iter=max_iter
+        )
+        self.solution_ = found
+        self.alpha_, self.kinds_, self.support_ = found.alpha, found.kinds, found.support
+        self.certificate_, self.converged_ = found.certificate, found.converged
+        self.n_iter_ = max(1, found.certificate.n_iter or 0)
+        beta = signs * found.alpha
+        self.dual_coef_ = beta[None, found.support]
+        self.intercept_ = np.array([found.bias])
+        if self.kernel_.name != "precomputed":
+            self.support_vectors_ = X[found.support]
+        if self.kernel_.name == "linear":
+            self.coef_ = np.asarray(X.T @ beta)[None, :]
+        return self
+
+    def _prices(self, signs: Floats, y: NDArray[Any], sample_weight: ArrayLike | None) -> Floats:
+        """C of each example."""
+        if isinstance(self.C, (bool, np.bool_)) or not isinstance(self.C, (int, float, np.number)):
+            raise ValueError(f"C must be a positive number or inf, found {self.C!r}")
+        if not self.C > 0:
+            raise ValueError(f"C must be a positive number or inf, found {self.C!r}")
+        weights = np.ones(len(signs))
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, signs, dtype=np.float64, ensure_non_negative=True)
+        of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=weights)
+        if not (np.isfinite(of_class).all() and of_class.min() >= 0):
+            raise ValueError(f"class_weight must be numbers, at least 0, found {of_class.tolist()}")
+        factors = weights * of_class[(signs > 0).astype(np.intp)]
+        idle = [float(factors[signs == s].max()) == 0 for s in (-1, 1)]
+        if any(idle):
+            raise ValueError(
+                "sample_weight and class_weight must not be zero for a whole class, "
+                f"found it zero for {self.classes_[idle].tolist()}"
+            )
+        return np.where(factors > 0, float(self.C) * np.where(factors > 0, factors, 1.0), 0.0)
+
+    def decision_function(self, X: Any) -> Floats:
+        """The score :math:`f(x)` of each row.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or sparse matrix
+            For a precomputed kernel the (n, m) matrix of the kernel with the examples of the training.
+
+        Returns
+        -------
+        (n,) array
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        if self.kernel_.name == "linear":
+            scores: Floats = X @ self.coef_[0]
+        else:
+            points = self.support_ if self.kernel_.name == "precomputed" else self.support_vectors_
+            scores = self.kernel_.expand(X, points, self.dual_coef_[0])
+        return scores + float(self.intercept_[0])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row: the second of ``classes_`` where the score is positive.
+
+        A score of exactly 0 is answered by the first class: ties go to the smallest class.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or sparse matrix
+
+        Returns
+        -------
+        (n,) array
+        """
+        positive = self.decision_function(X) > 0
+        labels: NDArray[Any] = self.classes_[positive.astype(np.intp)]
+        return labels
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.pairwise = _is_precomputed(self.kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags
+
+
+def _is_precomputed(kernel: str | Kernel) -> bool:
+    return (kernel.name if isinstance(kernel, Kernel) else kernel) == "precomputed"
+
+
+def _gram_of(kernel: Kernel, X: Any, given: Any = None) -> _Gram:
+    """The Gram matrix of a sample: whole where it is small, else by rows."""
+    m = X.shape[0]
+    if kernel.name == "precomputed" and given == np.float32:  # its entries have that many digits only
+        check_psd(X, tolerance=8 * m * float(np.finfo(np.float32).eps) * float(np.abs(X).max()))
+        return _Gram.of_matrix((X + X.T) / 2)
+    if kernel.name == "precomputed" or 8 * m * m <= WHOLE_BYTES:
+        return _Gram.of_matrix(kernel.gram(X))
+    return _Gram(kernel.diagonal(X), lambda indices: kernel.gram(X[indices], X))
+
+
+# ---------------------------------------------------------------------------------------------------
+# Separation
+
+
+@dataclass(frozen=True, eq=False)
+class Separation:
+    r"""Whether a hyperplane separates two classes, with a proof of either answer; see :func:`separate`.
+
+    Attributes
+    ----------
+    separable : bool
+    weights : (d,) array or None
+        w of a separating hyperplane: :math:`y_i (\langle w, x_i \rangle + b) > 0` for all i, in exact
+        arithmetic.
+    bias : float or None
+        Its b; 0.0 for one through the origin.
+    margin : float or None
+        Its geometric margin, as computed.
+    multipliers : (m,) array or None
+        If there is none: :math:`\lambda \ge 0` with sum 1 and :math:`\sum_i \lambda_i y_i x_i = 0`, and with
+        a bias also :math:`\sum_i \lambda_i y_i = 0`. So a convex combination of each class is the same point.
+    distance : float or None
+        The norm of :math:`\sum_i \lambda_i y_i x_i`, zero up to rounding.
+    """
+
+    separable: bool
+    weights: Floats | None = None
+    bias: float | None = None
+    margin: float | None = None
+    multipliers: Floats | None = None
+    distance: float | None = None
+
+
+def separate(X: ArrayLike, y: ArrayLike, *, bias: bool = True) -> Separation:
+    r"""Decide by linear programming whether a hyperplane separates two classes (prop-binary-separable).
+
+    The programme maximises t with :math:`y_i (\langle w, x_i \rangle + b) \ge t` and :math:`|w_j| \le 1`; its
+    multipliers are the other certificate. The features are shifted and scaled to the unit cube first. A
+    hyperplane that the programme finds is checked in exact arithmetic. So what is called separable is,
+    whereas classes whose margin in the unit cube is below about 1e-10 may be called inseparable: then
+    ``distance`` is not 0 but tells how near the two combinations are.
+
+    Parameters
+    ----------
+    X : (m, d) array-like
+        The examples.
+    y : (m,) array-like
+        Labels -1 and +1; with a bias both must occur.
+    bias : bool, default=True
+        Whether the hyperplane may miss the origin.
+
+    Returns
+    -------
+    Separation
+
+    Examples
+    --------
+    >>> found = separate([[0.0], [1.0], [3.0]], [-1, -1, 1])
+    >>> found.separable, found.margin
+    (True, 1.0)
+    >>> separate([[0.0], [1.0], [3.0]], [-1, -1, 1], bias=False).separable
+    False
+    >>> separate([[0.0], [2.0], [3.0]], [-1, 1, -1]).multipliers.round(6)
+    array([0.166667, 0.5     , 0.333333])
+    """
+    points, labels = _sample(X, y, both=bias)
+    m, d = points.shape
+    centre = (points.min(axis=0) + points.max(axis=0)) / 2 if bias else np.zeros(d)
+    width = np.abs(points - centre).max(axis=0)
+    scaled = (points - centre) / np.where(width > 0, width, 1.0)
+    # unknowns: w, b, t
+    rows = np.column_stack([-labels[:, None] * scaled, -labels, np.ones(m)])
+    found = linprog(
+        np.r_[np.zeros(d + 1), -1.0],
+        A_ub=rows,
+        b_ub=np.zeros(m),
+        bounds=[(-1, 1)] * d + [(None, None) if bias else (0, 0), (None, None)],
+        method="highs",
+        options=_EXACT,
+    )
+    if found.status != 0:
+        raise RuntimeError(f"the linear programme was not solved: {found.message}")
+    w = found.x[:d] / np.where(width > 0, width, 1.0)
+    b = _middle(points @ w, labels) if bias else 0.0
+    if w.any() and _separates(points, labels, w, b):
+        return Separation(True, w, b, geometric_margin(points, labels, w, b))
+    multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
+    multipliers /= multipliers.sum()
+    distance = float(np.linalg.norm((multipliers * labels) @ points))
+    return Separation(False, multipliers=multipliers, distance=distance)
+
+
+# what HiGHS can be asked for
+_EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+def _sample(X: ArrayLike, y: ArrayLike, *, both: bool) -> tuple[Floats, Floats]:
+    points = np.asarray(X)
+    if points.ndim != 2 or 0 in points.shape or points.dtype.kind not in "buif":
+        raise ValueError(
+            f"X must be a matrix of numbers with a row for each example, found shape {points.shape} "
+            f"of type {points.dtype}"
+        )
+    points = points.astype(np.float64)
+    if not np.isfinite(points).all():
+        raise ValueError("X must be finite, found NaN or infinity")
+    labels = _check_labels(y, len(points))
+    if both and len(np.unique(labels)) < 2:
+        raise ValueError(f"y must have both labels, -1 and +1, found only {labels[0]:+g}")
+    return points, labels
+
+
+def _middle(f: Floats, y: Floats) -> float:
+    """The bias that makes the smallest margins of both classes equal."""
+    return -(float(f[y > 0].min()) + float(f[y < 0].max())) / 2
+
+
+def _separates(X: Floats, y: Floats, w: Floats, b: float) -> bool:
+    """Whether all margins are positive; in fractions where rounding leaves a doubt."""
+    margins = y * (X @ w + b)
+    rounding = 2 * (X.shape[1] + 2) * _EPS * (np.abs(X) @ np.abs(w) + abs(b))
+    if (margins < -rounding).any():
+        return False
+    exact = [Fraction(value) for value in w.tolist()]
+    return all(
+        s * (sum(map(operator.mul, map(Fraction, x), exact), Fraction(b))) > 0
+        for x, s in zip(
+            X[margins <= rounding].tolist(), y[margins <= rounding].astype(int).tolist(), strict=True
+        )
+    )
+
+
+# ---------------------------------------------------------------------------------------------------
+# The lecture's quantities
+
+
+def distance(X: ArrayLike, w: ArrayLike, b: float = 0.0) -> Floats:
+    r"""The distance of each point to the hyperplane :math:`\langle w, x \rangle + b = 0`
+    (lem-binary-distance).
+
+    It is :math:`|\langle w, x \rangle + b| / \|w\|`.
+
+    Parameters
+    ----------
+    X : (m, d) array-like
+    w : (d,) array-like
+        Not zero.
+    b : float, default=0.0
+
+    Returns
+    -------
+    (m,) array
+
+    Examples
+    --------
+    >>> distance([[0.0, 0.0], [3.0, 4.0]], [3.0, 4.0], -5.0)
+    array([1., 4.])
+    """
+    points, normal, shift = _hyperplane(X, w, b)
+    distances: Floats = np.abs(points @ normal + shift) / np.linalg.norm(normal)
+    return distances
+
+
+def geometric_margin(X: ArrayLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
+    r"""The geometric margin :math:`\rho_{w,b} = \min_i y_i (\langle w, x_i \rangle + b) / \|w\|`.
+
+    See def-binary-margins. It is positive just when the hyperplane separates the classes, and does not change
+    when w and b are multiplied by a positive number (prop-binary-scaling).
+
+    Parameters
+    ----------
+    X : (m, d) array-like
+    y : (m,) array-like
+        Labels -1 and +1.
+    w : (d,) array-like
+        Not zero.
+    b : float, default=0.0
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> X, y = [[0.0, 0.0], [3.0, 4.0]], [-1, 1]
+    >>> geometric_margin(X, y, [3.0, 4.0], -5.0), geometric_margin(X, y, [6.0, 8.0], -10.0)
+    (1.0, 1.0)
+    """
+    points, normal, shift = _hyperplane(X, w, b)
+    labels = _check_labels(y, len(points))
+    return float((labels * (points @ normal + shift)).min() / np.linalg.norm(normal))
+
+
+def _hyperplane(X: ArrayLike, w: ArrayLike, b: float) -> tuple[Floats, Floats, float]:
+    points, _ = _sample(X, np.ones(len(np.asarray(X))), both=False)
+    normal = _vector_of(w, points.shape[1])
+    if not normal.any():
+        raise ValueError("w must not be zero: it is the normal of the hyperplane")
+    return points, normal, float(b)
+
+
+def _vector_of(w: ArrayLike, d: int) -> Floats:
+    normal = np.asarray(w, dtype=np.float64)
+    if normal.shape != (d,) or not np.isfinite(normal).all():
+        raise ValueError(f"w must have {d} finite numbers, one for each column of X, found {normal}")
+    return normal
+
+
+def hinge_objective(
+    X: ArrayLike, y: ArrayLike, w: ArrayLike, b: float = 0.0, C: float | ArrayLike = 1.0
+) -> float:
+    r"""The hinge form of the soft machine (thm-binary-hinge) at a given hyperplane.
+
+    It is :math:`\frac12 \|w\|^2 + \sum_i C_i \max(0, 1 - y_i (\langle w, x_i \rangle + b))`.
+
+    Parameters
+    ----------
+    X : (m, d) array-like
+    y : (m,) array-like
+        Labels -1 and +1.
+    w : (d,) array-like
+    b : float, default=0.0
+    C : float or (m,) array-like, default=1.0
+        Finite.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> hinge_objective([[0.0], [1.0], [3.0]], [-1, -1, 1], [1.0], -1.5, C=10.0)
+    5.5
+    """
+    points, labels = _sample(X, y, both=False)
+    normal = _vector_of(w, points.shape[1])
+    prices = np.broadcast_to(np.asarray(C, dtype=np.float64), (len(points),))
+    return float(normal @ normal / 2 + prices @ losses.hinge(labels * (points @ normal + b)))
+
+
+# ---------------------------------------------------------------------------------------------------
+# Regulariser and loss, exchanged
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRisk:
+    """A linear machine of least regularised risk; see :func:`minimise_risk`.
+
+    Attributes
+    ----------
+    weights : (d,) array
+        w.
+    bias : float
+        b; 0.0 without one.
+    certificate : Certificate
+        Primal value at (w, b) and the value of a dual feasible point.
+    """
+
+    weights: Floats
+    bias: float
+    certificate: Certificate
+
+
+def minimise_risk(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "hinge",
+    penalty: str = "l2",
+    C: float = 1.0,
+    bias: bool = True,
+    tol: float = 1e-8,
+) -> LinearRisk:
+    r"""Minimise a regularised risk (def-binary-risk), with either regulariser and any of three losses.
+
+    The objective is :math:`R(w) + C \sum_i L(y_i (\langle w, x_i \rangle + b))` with
+    :math:`R(w) = \frac12 \|w\|_2^2` ("l2") or :math:`\|w\|_1` ("l1"). The bias is not regularised. The dual,
+    which gives the certificate, is
+
+    .. math:: \max_\alpha -C \sum_i L^*(-\alpha_i / C) - R^*(v), \quad v = \sum_i \alpha_i y_i x_i, \quad
+       \sum_i \alpha_i y_i = 0 \text{ (with a bias)},
+
+    with :math:`R^*(v) = \frac12 \|v\|_2^2`, or 0 where all :math:`|v_j| \le 1` and infinite elsewhere; and
+    :math:`-C L^*(-\alpha / C)` is :math:`\alpha` for the hinge (on :math:`[0, C]`), :math:`\alpha - \alpha^2
+    / 4C` for its square (from 0), and C times the entropy of :math:`\alpha / C` for the logistic loss.
+
+    The hinge with "l2" is :func:`solve_svm`'s machine, with "l1" a linear programme. The smooth losses are
+    minimised by Newton's method; with "l1" on a smooth penalty, :math:`|w_j|` plus a barrier of weight
+    :math:`\mu \to 0`, and what is then too small to matter is set to 0.
+
+    Parameters
+    ----------
+    X : (m, d) array-like
+    y : (m,) array-like
+        Labels -1 and +1; with a bias both must occur.
+    loss : {"hinge", "squared-hinge", "logistic"}
+    penalty : {"l2", "l1"}
+    C : float, default=1.0
+        Positive and finite.
+    bias : bool, default=True
+    tol : float, default=1e-8
+        The relative gap of the certificate. ConvergenceWarning if it is not reached.
+
+    Returns
+    -------
+    LinearRisk
+
+    Examples
+    --------
+    >>> X, y = [[0.0, 1.0], [1.0, -1.0], [3.0, 0.0], [4.0, 1.0]], [-1, -1, 1, 1]
+    >>> for penalty in ("l2", "l1"):
+    ...     found = minimise_risk(X, y, loss="squared-hinge", penalty=penalty)
+    ...     print(found.weights.round(4), found.certificate.certifies(1e-8))
+    [0.6993 0.2797] True
+    [0.75 0.  ] True
+    """
+    points, labels = _sample(X, y, both=bias)
+    if loss not in _CONJUGATES:
+        raise ValueError(f"loss must be one of {', '.join(map(repr, _CONJUGATES))}, found {loss!r}")
+    if penalty not in ("l1", "l2"):
+        raise ValueError(f"penalty must be 'l2' or 'l1', found {penalty!r}")
+    price = float(_check_prices(C, labels, False)[0]) if np.ndim(C) == 0 else np.inf
+    if not np.isfinite(price):
+        raise ValueError(f"C must be a positive finite number, found {C!r}")
+    risk = _Risk(points, labels, loss, penalty, price, bias)
+    tol = _check_tol(tol)
+    if loss == "hinge":
+        found = risk.by_machine(tol) if penalty == "l2" else risk.by_programme()
+    else:
+        found = risk.by_newton(tol)
+    if not found.certificate.certifies(tol):
+        warnings.warn(
+            f"the risk is not minimised to tol={tol:g}: the relative gap is {found.certificate.gap:.3g}",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return found
+
+
+def _entropy(p: Floats) -> Floats:
+    found: Floats = entr(p) + entr(1 - p)
+    return found
+
+
+# -L*(-p), the concave gain of a multiplier p = alpha / C
+_CONJUGATES: dict[str, Callable[[Floats], Floats]] = {
+    "hinge": lambda p: p,
+    "squared-hinge": lambda p: p - p * p / 4,
+    "logistic": _entropy,
+}
+
+
+class _Risk:
+    """One regularised risk: its values, its dual values, and its minimisers."""
+
+    def __init__(self, X: Floats, y: Floats, loss: str, penalty: str, C: float, bias: bool):
+        self.X, self.y, self.C, self.bias, self.name = X, y, C, bias, loss
+        self.loss = losses.get(loss.replace("-", "_"))
+        self.lasso = penalty == "l1"
+        self.n_steps = 0
+
+    def primal(self, w: Floats, b: float) -> float:
+        norm = float(np.abs(w).sum()) if self.lasso else float(w @ w) / 2
+        return norm + self.C * float(self.loss(self.y * (self.X @ w + b)).sum())
+
+    def answer(self, w: Floats, b: float, alpha: Floats) -> LinearRisk:
+        """With the certificate of multipliers that are feasible up to rounding, made feasible."""
+        alpha = np.maximum(alpha, 0.0)
+        if self.name != "squared-hinge":
+            alpha = np.minimum(alpha, self.C)
+        if self.bias:
+            alpha = np.abs(_balanced(alpha, self.y))
+        v = self.X.T @ (alpha * self.y)
+        if self.lasso:
+            shrink = 1 / max(1.0, float(np.abs(v).max()))
+            alpha, v = alpha * shrink, np.zeros(1)
+        dual = self.C * float(_CONJUGATES[self.name](alpha / self.C).sum()) - float(v @ v) / 2
+        return LinearRisk(w, b, Certificate(self.primal(w, b), dual, n_iter=self.n_steps))
+
+    def by_machine(self, tol: float) -> LinearRisk:
+        prices = np.full(len(self.y), self.C)
+        gram = _gram_of(linear, self.X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # said by the caller
+            found = _solve(gram, self.y, prices, bias=self.bias, tol=tol / 10, max_iter=10_000_000)
+        self.n_steps = found.certificate.n_iter or 0
+        return self.answer(self.X.T @ (self.y * found.alpha), found.bias, found.alpha)
+
+    def by_programme(self) -> LinearRisk:
+        m, d = self.X.shape
+        signed = self.y[:, None] * self.X
+        # unknowns: the positive and the negative part of w, b, the slacks
+        found = linprog(
+            np.r_[np.ones(2 * d), 0.0, np.full(m, self.C)],
+            A_ub=np.hstack([-signed, signed, -self.y[:, None], -np.eye(m)]),
+            b_ub=-np.ones(m),
+            bounds=[(0, None)] * (2 * d) + [(None, None) if self.bias else (0, 0)] + [(0, None)] * m,
+            method="highs",
+            options=_EXACT,
+        )
+        if found.status != 0:
+            raise RuntimeError(f"the linear programme was not solved: {found.message}")
+        self.n_steps = int(found.nit)
+        w = found.x[:d] - found.x[d : 2 * d]
+        b = 0.0
+        if self.bias:
+            b = sum(_biases(self.y - self.X @ w, self.y, np.full(m, self.C))) / 2
+        return self.answer(w, b, -found.ineqlin.marginals)
+
+    # Newton's method, for the smooth losses: in theta = (w, b)
+
+    def by_newton(self, tol: float) -> LinearRisk:
+        m, d = self.X.shape
+        columns = np.column_stack([self.X, np.ones(m)]) if self.bias else self.X
+        signed = self.y[:, None] * columns
+        theta = np.zeros(signed.shape[1])
+        if not self.lasso:
+            basis = None
+            if d > m:  # w is a combination of the examples: m coordinates are enough
+                basis, triangle = np.linalg.qr(self.X.T)
+                signed = self.y[:, None] * np.column_stack([triangle.T, np.ones(m)][: 1 + self.bias])
+                theta = np.zeros(signed.shape[1])
+            theta = self.newton(signed, theta, lambda w: (float(w @ w) / 2, w, np.ones_like(w)))
+            return self.result(signed, theta, basis)
+
+        smoothing = 1.0
+        while True:
+            theta = self.newton(signed, theta, partial(_smooth_lasso, smoothing))
+            found = self.result(signed, theta)
+            if found.certificate.gap <= tol / 4 or smoothing < 1e-15:
+                break
+            smoothing *= 0.2
+        # without the weights that are too small to matter, the signs of the others held
+        kept = np.abs(theta[:d]) > smoothing**0.5 * max(1e-3, float(np.abs(theta[:d]).max()))
+        columns_kept = np.r_[kept, np.full(int(self.bias), True)]
+        signs = np.sign(theta[:d][kept])
+        sparse = np.zeros_like(theta)
+        sparse[columns_kept] = self.newton(
+            signed[:, columns_kept],
+            theta[columns_kept],
+            lambda w: (float(signs @ w), signs, np.zeros_like(w)),
+        )
+        refined = self.result(signed, sparse)
+        return refined if refined.certificate.gap <= max(tol, found.certificate.gap) else found
+
+    def result(self, signed: Floats, theta: Floats, basis: Floats | None = None) -> LinearRisk:
+        w, b = (theta[:-1], float(theta[-1])) if self.bias else (theta, 0.0)
+        alpha = -self.C * self.loss.subgradient(signed @ theta)
+        return self.answer(w if basis is None else basis @ w, b, alpha)
+
+    def newton(
+        self,
+        signed: Floats,
+        theta: Floats,
+        penalty: Callable[[Floats], tuple[float, Floats, Floats]],
+    ) -> Floats:
+        """Minimise penalty(w) + C sum L; the penalty answers its value, gradient and second derivatives."""
+        n = signed.shape[1] - self.bias
+
+        def value(theta: Floats) -> float:
+            return penalty(theta[:n])[0] + self.C * float(self.loss(signed @ theta).sum())
+
+        now = value(theta)
+        for _ in range(200):
+            z = signed @ theta
+            slope = self.loss.subgradient(z)
+            gradient = self.C * (signed.T @ slope)
+            bend = self.C * (-slope * (1 + slope) if self.name == "logistic" else 2.0 * (z < 1))
+            hessian = signed.T @ (bend[:, None] * signed)
+            _, first, second = penalty(theta[:n])
+            gradient[:n] += first
+            hessian[np.diag_indices(n)] += second
+            # scaled to a unit diagonal; the ridge is rounding, for directions without curvature
+            scale = np.sqrt(np.maximum(np.diag(hessian), 1e-300 + 1e-14 * np.diag(hessian).max(initial=0.0)))
+            scaled = hessian / scale[:, None] / scale
+            scaled[np.diag_indices(len(scaled))] += 1e-13
+            try:
+                factor = cho_factor(scaled, lower=True)
+            except np.linalg.LinAlgError:
+                break
+            step = -cho_solve(factor, gradient / scale) / scale
+            decrease = -float(gradient @ step)
+            self.n_steps += 1
+            if not decrease > 1e-15 * max(abs(now), 1e-300):
+                theta = theta + step if np.isfinite(step).all() and value(theta + step) <= now else theta
+                break
+            t = 1.0
+            while t > 1e-10 and value(theta + t * step) > now - 1e-4 * t * decrease:
+                t /= 2
+            ahead = value(theta + t * step)
+            if not ahead < now:
+                break
+            theta, now = theta + t * step, ahead
+        return theta
+
+
+def _smooth_lasso(mu: float, w: Floats) -> tuple[float, Floats, Floats]:
+    r"""The least of :math:`\tau - \mu \log(\tau^2 - w^2)` over :math:`\tau > |w|`, and two derivatives."""
+    root = np.hypot(mu, w)
+    tau = mu + root
+    return float((tau - mu * np.log(2 * mu * tau)).sum()), w / tau, mu / (root * tau)
+
+
+def _balanced(alpha: Floats, y: Floats) -> Floats:
+    """Signed multipliers of sum zero: those of the heavier class are scaled down."""
+    beta = y * alpha
+    positive, negative = alpha[y > 0].sum(), alpha[y < 0].sum()
+    lighter = min(positive, negative)
+    for side, total in ((y > 0, positive), (y < 0, negative)):
+        if total > lighter:
+            beta[side] *= lighter / total
+    return beta

@@ -1,11 +1,14 @@
 """Two classes: machines against cvxopt and scikit-learn, degenerate samples, and what is refused."""
 
+import os
 import warnings
 
 import cvxopt
 import numpy as np
 import pytest
 from cvxopt import solvers
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import binary, kernel
 
@@ -51,3 +54,20 @@ def test_the_optimum_is_that_of_cvxopt(trial, bias):
     assert found.converged
     peer = dual_by_cvxopt(gram, y, C, bias)
     assert found.certificate.primal == pytest.approx(peer, rel=1e-6, abs=1e-6)
+
+
+# gamma="scale" looks at the rows and not at their weights, as everywhere in scikit-learn
+CHECKED = [
+    binary.BinarySVM(),
+    binary.BinarySVM(bias=False, C=10.0),
+    binary.BinarySVM(kernel="rbf", gamma=0.1),
+    binary.BinarySVM(kernel="polynomial", gamma=0.1, degree=2, coef0=1.0),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn_accepts_the_estimator(estimator, check):
+    assert os.environ["SCIPY_ARRAY_API"] == "1"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # one check leaves it 1000 steps
+        check(estimator)
