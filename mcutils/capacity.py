@@ -6,8 +6,8 @@ searched is searched exhaustively, so tables are small.
 
 Whether linear rules can produce given labels is a question about strict linear inequalities, and `decide`
 answers it with a certificate either way: a solution, or multipliers that prove that there is none
-(prop-capacity-alternative). It is the one place of the package where this is decided; with ``exact=True``
-it computes in fractions.
+(prop-capacity-alternative); with ``exact=True`` it computes in fractions. For two classes and many examples,
+`mcutils.binary.separate` decides the same by a programme of its own, with the features scaled.
 
 >>> import numpy as np
 >>> table = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]])
@@ -58,6 +58,8 @@ Decode = Callable[[Ints], Ints]
 
 # Below this a margin found in floating point is not believed, and fractions decide.
 _DOUBT = 1e-7
+# Multipliers of unit rows whose sum is longer than this are not believed either.
+_ROUNDING = 1e-13
 
 
 # --- shattering -------------------------------------------------------------------------------------------
@@ -485,7 +487,7 @@ def _decide_float(strict: Floats, weak: Floats) -> Alternative | None:
         return Alternative(v, None, None, False)
     weights = np.maximum(-answer.ineqlin.marginals, 0.0)
     alpha, beta = weights[: len(A)], weights[len(A) :]
-    if alpha.sum() > 0.5 and np.abs(alpha @ A + beta @ B).max() <= 1e-9 * alpha.sum():
+    if alpha.sum() > 0.5 and np.abs(alpha @ A + beta @ B).max() <= _ROUNDING:
         alpha, beta = alpha / lengths, beta / weak_lengths
         return Alternative(None, alpha / alpha.sum(), beta / alpha.sum(), False)
     return None
@@ -610,7 +612,7 @@ def separable(
     margins = np.array(
         [min(leads[j] for j in range(len(owners)) if owners[j][0] == i) for i in range(len(labels))]
     )
-    weights, constant = (table[:, :-1], table[:, -1]) if bias else (table, np.zeros(k))
+    weights, constant = (table[:, :-1], table[:, -1]) if bias else (table, np.zeros(k, dtype=np.intp))
     return Separation(True, weights, constant, None, margins, found.exact)
 
 

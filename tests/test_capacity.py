@@ -1,0 +1,303 @@
+"""Shattering against its definition, separation against hulls and fractions, bounds against enumeration."""
+
+from fractions import Fraction
+from itertools import combinations, product
+from math import comb, log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcutils import binary, capacity
+
+
+@st.composite
+def tables(draw, max_k=3, max_points=4):
+    k, n = draw(st.integers(2, max_k)), draw(st.integers(1, max_points))
+    rows = st.lists(st.integers(0, k - 1), min_size=n, max_size=n)
+    return k, np.array(draw(st.lists(rows, min_size=1, max_size=30)))
+
+
+def shatters(rows, points, first, second):
+    """The definition word by word: two functions, different everywhere; a classifier for every mixture."""
+    if any(f == s for f, s in zip(first, second, strict=True)):
+        return False
+    return all(
+        any(
+            all(row[p] == (f, s)[b] for p, f, s, b in zip(points, first, second, choice, strict=True))
+            for row in rows
+        )
+        for choice in product((0, 1), repeat=len(points))
+    )
+
+
+def natarajan_twin(table, k):
+    rows, n = table.tolist(), table.shape[1]
+    best = 0
+    for size in range(1, n + 1):
+        labels = list(product(range(k), repeat=size))
+        for points in combinations(range(n), size):
+            if any(shatters(rows, points, f, s) for f in labels for s in labels):
+                best = size
+    return best
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(max_points=3))
+def test_the_dimension_is_its_definition(drawn):
+    k, table = drawn
+    assert capacity.natarajan_dimension(table) == natarajan_twin(table, k)
+
+
+@given(tables())
+def test_the_shattered_set_is_shattered(drawn):
+    _, table = drawn
+    found = capacity.shattered_set(table)
+    present = {tuple(row) for row in table[:, list(found.points)].tolist()}
+    assert set(product(*found.pairs)) <= present
+
+
+@given(tables())
+def test_no_more_labelings_than_shattered_sets(drawn):
+    k, table = drawn
+    distinct = len(np.unique(table, axis=0))
+    n, dimension = table.shape[1], capacity.natarajan_dimension(table)
+    assert distinct <= capacity.n_shattered(table) <= capacity.natarajan_bound(n, dimension, k)
+    assert capacity.n_shattered(table) == sum(capacity.n_shattered(table, size) for size in range(n + 1))
+    for size in range(n + 1):
+        assert capacity.growth(table, size) <= capacity.natarajan_bound(size, dimension, k)
+    assert capacity.growth(table, n) == distinct
+
+
+@given(st.integers(0, 12), st.integers(0, 12))
+def test_sauer_is_the_sum(n, d):
+    assert capacity.sauer(n, d) == sum(comb(n, i) for i in range(d + 1))
+
+
+@pytest.mark.parametrize("l", [1, 2, 3, 5, 10, 45])
+@pytest.mark.parametrize("d", [1, 2, 3, 7])
+def test_the_bound_for_reductions(l, d):
+    n = capacity.reduction_bound(l, d)
+    assert 2**n <= capacity.sauer(n, d) ** l
+    assert all(2**j > capacity.sauer(j, d) ** l for j in range(n + 1, n + 40))
+    assert n <= capacity.closed_form(l, d)
+    if l == 1:
+        assert n == d
+    if l * d >= 3:
+        assert n <= 3 * l * d * log(l * d) + 1e-9 or (l, d) in {(1, 3), (3, 1)}
+
+
+# --- decoding ------------------------------------------------------------
+
+
+def test_decoding_row_by_row():
+    for k in (2, 3, 4):
+        for answers in product((-1, 1), repeat=k):
+            yes = [y for y in range(k) if answers[y] > 0]
+            row = np.array([answers])
+            assert capacity.smallest_positive(row) == (yes[0] if yes else 0)
+            assert capacity.decision_list(row) == (yes[0] if yes else k - 1)
+        pairs = list(combinations(range(k), 2))
+        for answers in product((-1, 0, 1), repeat=len(pairs)):
+            wins = [Fraction(0)] * k
+            for (y, r), answer in zip(pairs, answers, strict=True):
+                wins[y] += Fraction(1 + answer, 2)
+                wins[r] += Fraction(1 - answer, 2)
+            assert capacity.vote(np.array([answers])) == wins.index(max(wins))
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 6])
+def test_how_sensitive_reductions_are(k):
+    assert capacity.sensitivity(capacity.smallest_positive, k)[0] == k
+    assert capacity.sensitivity(capacity.decision_list, k)[0] == k - 1
+    size, answers = capacity.sensitivity(capacity.vote, k * (k - 1) // 2)
+    assert size == -(-((k - 1) ** 2) // 2)
+    before = capacity.vote(np.array([answers]))
+    changed = 0
+    for s in range(len(answers)):
+        flipped = np.array([answers])
+        flipped[0, s] *= -1
+        changed += int(capacity.vote(flipped)[0] != before[0])
+    assert changed == size
+
+
+def test_reduction_labelings_are_all_of_them():
+    half_lines = np.array([[s * (1 if j < t else -1) for j in range(3)] for t in range(4) for s in (1, -1)])
+    rows = {tuple(row) for row in half_lines.tolist()}
+    expected = set()
+    for chosen in product(sorted(rows), repeat=2):
+        expected.add(tuple(0 if a > 0 else 1 if b > 0 else 0 for a, b in zip(*chosen, strict=True)))
+    found = capacity.reduction_labelings(half_lines, capacity.smallest_positive, 2)
+    assert {tuple(row) for row in found.tolist()} == expected
+    assert capacity.natarajan_dimension(found) <= capacity.reduction_bound(2, 2)
+
+
+# --- separation ------------------------------------------------------------
+
+
+def check_alternative(found, strict, weak):
+    """Either certificate, in exact arithmetic where it was found so."""
+    if found.feasible:
+        assert min(strict @ found.solution) > 0
+        assert len(weak) == 0 or min(weak @ found.solution) >= 0
+        return
+    assert min(found.strict) >= 0
+    assert len(weak) == 0 or min(found.weak) >= 0
+    total = found.strict @ strict + (found.weak @ weak if len(weak) else 0)
+    if found.exact:
+        assert sum(found.strict) == 1
+        assert not any(total)
+    else:
+        assert sum(found.strict) == pytest.approx(1)
+        assert np.abs(total).max() < 1e-7
+
+
+inequalities = st.integers(1, 3).flatmap(
+    lambda size: st.tuples(
+        st.lists(st.lists(st.integers(-3, 3), min_size=size, max_size=size), min_size=1, max_size=6),
+        st.lists(st.lists(st.integers(-3, 3), min_size=size, max_size=size), max_size=4),
+    )
+)
+
+
+@settings(deadline=None)
+@given(inequalities)
+def test_one_of_the_alternatives_and_never_both(drawn):
+    strict, weak = (np.array(rows, dtype=int) for rows in drawn)
+    weak = weak.reshape(-1, strict.shape[1])
+    exact, fast = capacity.decide(strict, weak, exact=True), capacity.decide(strict, weak)
+    check_alternative(exact, strict, weak)
+    check_alternative(fast, strict, weak)
+    assert exact.exact
+    assert exact.feasible == fast.feasible
+    scaled = capacity.decide(strict * 1e-6, weak * 1e6)
+    assert scaled.feasible == exact.feasible
+
+
+@given(st.lists(st.integers(-4, 4), min_size=2, max_size=7), st.data())
+def test_two_classes_on_a_line_are_separable_if_their_intervals_are_disjoint(places, data):
+    labels = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(places), max_size=len(places))))
+    X = np.array(places)[:, None]
+    zero, one = ([p for p, label in zip(places, labels, strict=True) if label == c] for c in (0, 1))
+    disjoint = not zero or not one or max(zero) < min(one) or max(one) < min(zero)
+    assert capacity.separable(X, labels, k=2, exact=True).separable == disjoint
+    same_side = all(
+        (p > 0) == (places[0] > 0) if c == labels[0] else (p < 0) == (places[0] > 0)
+        for p, c in zip(places, labels, strict=True)
+    )
+    expected = 0 not in places and same_side
+    assert capacity.separable(X, labels, k=2, bias=False).separable == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6))
+def test_certificates_of_separation(seed):
+    rng = np.random.default_rng(seed)
+    k, m, d = int(rng.integers(2, 5)), int(rng.integers(2, 9)), int(rng.integers(1, 4))
+    X, y = rng.integers(-3, 4, size=(m, d)), rng.integers(k, size=m)
+    for bias in (True, False):
+        found = capacity.separable(X, y, k=k, bias=bias, exact=True)
+        assert found.exact
+        assert capacity.separable(X, y, k=k, bias=bias).separable == found.separable
+        if found.separable:
+            scores = X @ found.weights.T + found.bias
+            leads = [
+                row[c] - max(row[r] for r in range(k) if r != c) for row, c in zip(scores, y, strict=True)
+            ]
+            assert leads == found.margins.tolist()
+            assert min(leads) > 0
+        else:
+            alpha = found.multipliers
+            assert alpha.min() >= 0
+            assert alpha.sum() == 1
+            assert all(alpha[i, c] == 0 for i, c in enumerate(y))
+            balance = -alpha.copy()
+            balance[np.arange(m), y] += alpha.sum(axis=1)
+            assert not (balance.T @ X).any()
+            assert not bias or not balance.sum(axis=0).any()
+
+
+def test_what_rounding_cannot_decide_is_decided_in_fractions():
+    gap = 1e-11
+    near = capacity.separable([[0.0], [gap], [1.0]], [0, 1, 1])
+    assert near.separable
+    assert near.exact
+    tie = capacity.separable([[0.0], [0.0], [1.0]], [0, 1, 1])
+    assert not tie.separable
+    third = [[Fraction(1, 3)], [Fraction(2, 3)]]
+    assert capacity.separable(third, [0, 1], exact=True).margins.min() > 0
+
+
+@pytest.mark.parametrize(("k", "n"), [(2, 4), (3, 5)])
+def test_labelings_of_the_line_are_blocks(k, n):
+    """Upper envelopes of lines: each class in one interval, in any order."""
+    found = {tuple(row) for row in capacity.linear_labelings(np.arange(n)[:, None], k).tolist()}
+    blocks = {
+        row
+        for row in product(range(k), repeat=n)
+        if len([1 for j in range(1, n) if row[j] != row[j - 1]]) == len(set(row)) - 1
+    }
+    assert found == blocks
+    assert capacity.natarajan_dimension(np.array(sorted(found))) == 2 * (k // 2)
+
+
+def test_ties_matter_without_bias_only():
+    ends = np.array([[1], [-1]])
+    assert capacity.realises(ends, [0, 0], 3, bias=False)
+    assert not capacity.realises(ends, [2, 2], 3, bias=False)
+    assert capacity.natarajan_dimension(capacity.linear_labelings(ends, 3, bias=False)) == 2
+    assert all(capacity.realises(ends, [c, c], 3) for c in range(3))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6))
+def test_two_classes_agree_with_the_binary_programme(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 4, size=(int(rng.integers(2, 9)), 2))
+    y = rng.integers(2, size=len(X))
+    y[:2] = 0, 1
+    for bias in (True, False):
+        here = capacity.separable(X, y, bias=bias).separable
+        assert here == binary.separate(X, 2 * y - 1, bias=bias).separable
+
+
+def test_share_realised():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    always = capacity.share_realised(lambda rng: np.array([0, 1, 1, 0]), X, 2, n_draws=3, random_state=0)
+    assert always == 0.0
+    line = capacity.share_realised(
+        lambda rng: (X @ rng.normal(size=2) > 0).astype(int), X, 2, n_draws=20, random_state=0
+    )
+    assert line == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: capacity.natarajan_dimension([0, 1]), "table must have a row"),
+        (lambda: capacity.natarajan_dimension([[0.5]]), "classes as integers"),
+        (lambda: capacity.growth([[0, 1]], 3), "between 0 and the 2 points"),
+        (lambda: capacity.n_shattered([[0]], -1), "at least 0"),
+        (lambda: capacity.natarajan_bound(3, 1, 1), "k must be at least 2"),
+        (lambda: capacity.reduction_bound(0, 1), "l must be at least 1"),
+        (lambda: capacity.closed_form(1, 0), "d must be at least 1"),
+        (lambda: capacity.sensitivity(capacity.vote, 21), "from 1 to 20"),
+        (lambda: capacity.vote(np.ones((1, 2))), "no number of pairs"),
+        (lambda: capacity.reduction_labelings([[0]], capacity.vote, 1), "entries"),
+        (lambda: capacity.reduction_labelings([[1], [-1]], capacity.decision_list, 30), "at most"),
+        (lambda: capacity.decide(np.zeros((0, 2))), "at least one row"),
+        (lambda: capacity.decide([[1.0]], [[1.0, 2.0]]), "must agree"),
+        (lambda: capacity.decide([[np.nan]]), "finite"),
+        (lambda: capacity.decide([["a"]]), "real numbers"),
+        (lambda: capacity.decide(np.array([[None]])), "numbers or fractions"),
+        (lambda: capacity.separable([1.0], [0]), "must be a matrix"),
+        (lambda: capacity.separable([[1.0]], [0, 1]), "one integer for each"),
+        (lambda: capacity.separable([[1.0]], [3], k=2), "from 0 to 1"),
+        (lambda: capacity.separable([[1.0]], [0], k=1), "k must be at least 2"),
+        (lambda: capacity.share_realised(lambda rng: [0], [[1.0]], 2, n_draws=0), "at least 1"),
+    ],
+)
+def test_errors_name_what_is_wrong(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
