@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
 
-from mcutils import bound, ecoc, plot
+from mcutils import binary, bound, ecoc, kernel, plot
 
 WEB = Path(__file__).parents[1] / "web"
 SCRIPTS = sorted(path for path in WEB.rglob("*.js") if "vendor" not in path.parts)
@@ -42,6 +42,12 @@ def decoder():
 @pytest.fixture(scope="module")
 def explorer():
     with engine("extra/widgets/bound-explorer.js") as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def svm():
+    with engine("extra/widgets/svm-demo.js") as context:
         yield context
 
 
@@ -194,6 +200,176 @@ def test_the_explorer_asks_for_as_many_examples_as_python(explorer, kind, delta,
             )
             assert here < 1 + 1e-12
             assert before >= 1 - 1e-12 or expected == 1
+
+
+SVM_KERNELS = ("linear", "polynomial", "rbf")
+
+
+def svm_kernel(settings):
+    match settings["kernel"]:
+        case "linear":
+            return kernel.linear
+        case "polynomial":
+            return kernel.polynomial(settings["degree"], b=1.0)
+        case "rbf":
+            return kernel.rbf(settings["gamma"])
+
+
+def draw_svm(rng, name):
+    """A problem that a reader might place: any size, cost and shape, sometimes with equal points."""
+    m = int(np.rint(2 * 100 ** rng.uniform()))
+    X = rng.uniform(-1, 1, (m, 2)).round(2)
+    noise = rng.choice([0.0, 0.1, 0.5]) * rng.normal(size=m)
+    match rng.choice(["clouds", "line", "disc", "chance", "equal", "lattice"]):
+        case "clouds":
+            y = np.where(np.arange(m) % 2, 1, -1)
+            X = np.clip(0.3 * y[:, None] + 0.3 * rng.normal(size=(m, 2)), -1, 1).round(2)
+        case "line":
+            y = np.where(X @ [1, 0.5] + noise > 0.1, 1, -1)
+        case "disc":
+            y = np.where(np.hypot(*X.T) + noise < 0.6, 1, -1)
+        case "chance":
+            y = rng.choice([-1, 1], m)
+        case "equal":  # every point several times, in either class
+            X, y = X[rng.integers(0, max(1, m // 5), m)], rng.choice([-1, 1], m)
+        case "lattice":
+            X, y = X.round(0) / 2, rng.choice([-1, 1], m)
+    settings = {
+        "kernel": name,
+        "C": float(10 ** rng.uniform(-2, 4)),
+        "gamma": float(10 ** rng.uniform(-2, 4)),
+        "degree": int(rng.integers(1, 9)),
+    }
+    return X, y, settings
+
+
+@pytest.mark.parametrize("name", SVM_KERNELS)
+def test_the_machine_of_the_page_is_that_of_python(svm, name):
+    """On 100 random problems a kernel: both values, from their definitions and against `solve_svm`."""
+    rng = np.random.default_rng(SVM_KERNELS.index(name))
+    for number in range(100):
+        X, y, settings = draw_svm(rng, name)
+        found = call(svm, "mcSvm.solve", X.tolist(), y.tolist(), settings)
+        where = f"problem {number}: m = {len(y)}, {settings}"
+        assert found["gap"] <= 1e-6, where
+
+        C, gram = settings["C"], svm_kernel(settings).gram(X)
+        alpha = np.array(found["alpha"])
+        assert (alpha >= 0).all(), where
+        assert (alpha <= C).all(), where
+        assert abs(alpha @ y) <= 1e-12 * C * len(y), where
+        if abs(y.sum()) == len(y):  # one class: any bias beyond 1; a null stands for infinity
+            assert found["primal"] == found["dual"] == 0, where
+            assert found["bias"] == y[0], where
+            assert found["interval"] == ([1, None] if y[0] > 0 else [None, -1]), where
+            continue
+        v = alpha * y
+        slack = np.maximum(0, 1 - y * (gram @ v + found["bias"]))
+        size = max(1, found["primal"])
+        assert v @ gram @ v / 2 + C * slack.sum() == pytest.approx(found["primal"], abs=1e-8 * size), where
+        assert alpha.sum() - v @ gram @ v / 2 == pytest.approx(found["dual"], abs=1e-8 * size), where
+
+        expected = binary.solve_svm(gram, y, C=C, tol=1e-8).certificate
+        assert found["primal"] == pytest.approx(expected.primal, abs=1e-5 * size), where
+        assert found["dual"] == pytest.approx(expected.dual, abs=1e-5 * size), where
+
+
+@pytest.mark.parametrize("name", SVM_KERNELS)
+def test_scores_bias_and_kinds_are_those_of_python(svm, name):
+    """Of a problem where w and the multipliers are unique."""
+    rng = np.random.default_rng(21)
+    X = rng.uniform(-1, 1, (60, 2))
+    y = np.where(X @ [1, 0.5] + 0.3 * rng.normal(size=60) > 0, 1, -1)
+    settings = {"kernel": name, "C": 2.0, "gamma": 1.0, "degree": 3}
+    found = call(svm, "mcSvm.solve", X.tolist(), y.tolist(), settings)
+    gram = svm_kernel(settings).gram(X)
+    expected = binary.solve_svm(gram, y, C=2.0, tol=1e-12)
+    scores = gram @ (found["alpha"] * y) + found["bias"]
+    np.testing.assert_allclose(scores, expected.scores, atol=1e-5)
+    np.testing.assert_allclose(found["interval"], expected.bias_interval, atol=1e-5)
+    assert found["kinds"] == expected.kinds.tolist()
+    assert found["mistakes"] == (np.where(scores > 0, 1, -1) != y).tolist()
+    assert {"none", "free", "bound"} == set(found["kinds"])
+    assert 0 < sum(found["mistakes"]) < 20
+
+
+@pytest.mark.parametrize("label", [-1, 1])
+def test_one_class_only(svm, label):
+    found = call(svm, "mcSvm.solve", [[0, 0], [0.5, 1]], [label] * 2, {"kernel": "linear", "C": 1})
+    assert found["alpha"] == [0, 0]
+    assert (found["primal"], found["dual"], found["bias"]) == (0, 0, label)
+    assert found["mistakes"] == [False, False]
+
+
+def test_bias_between_two_bounds(svm):
+    """C is so small that no multiplier is free: every bias of an interval is optimal; the middle is taken."""
+    found = call(svm, "mcSvm.solve", [[-1, 0], [1, 0]], [-1, 1], {"kernel": "linear", "C": 0.1})
+    assert found["alpha"] == [0.1, 0.1]
+    assert found["kinds"] == ["bound", "bound"]
+    np.testing.assert_allclose(found["interval"], [-0.8, 0.8])
+    assert found["bias"] == pytest.approx(0)
+    assert found["primal"] == pytest.approx(0.02 + 0.1 * 1.6)
+
+
+def test_of_two_equal_points_of_either_class_one_is_an_error(svm):
+    found = call(svm, "mcSvm.solve", [[0, 0], [0, 0]], [1, -1], {"kernel": "rbf", "gamma": 1, "C": 1})
+    assert found["mistakes"] == [True, False]  # the score 0 is the negative class
+    assert found["primal"] == found["dual"] == 2
+
+
+def test_an_unknown_kernel_is_refused_by_name(svm):
+    message = svm.eval("try { mcSvm.kernel({ kernel: 'cubic' }) } catch (error) { error.message }")
+    assert message == 'unknown kernel "cubic"; allowed: linear, polynomial, rbf'
+
+
+@pytest.mark.parametrize("name", SVM_KERNELS)
+def test_the_picture_shows_the_scores(svm, name):
+    rng = np.random.default_rng(5)
+    X, v = rng.uniform(-1, 1, (30, 2)), rng.normal(size=30)
+    settings = {"kernel": name, "gamma": 7.0, "degree": 5}
+    scores = call(svm, "((...a) => [...mcSvm.lattice(...a)])", X.tolist(), v.tolist(), 0.3, settings, 21)
+    at = np.linspace(-1, 1, 21)
+    places = np.array([(x, y) for y in at[::-1] for x in at])  # rows from the top
+    expected = svm_kernel(settings).gram(places, X) @ v + 0.3
+    np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_the_contour_of_a_cone_is_a_circle(svm):
+    at = np.linspace(-1, 1, 41)
+    cone = np.hypot(at[:, None], at)
+    (line,) = call(svm, "mcSvm.contours", cone.ravel().tolist(), 41, 0.61)
+    line = np.array(line)
+    np.testing.assert_array_equal(line[0], line[-1])  # closed
+    np.testing.assert_allclose(np.hypot(*(line / 20 - 1).T), 0.61, atol=2e-3)
+    turns = np.unwrap(np.arctan2(*(line - 20).T))
+    assert abs(turns[-1] - turns[0]) == pytest.approx(2 * np.pi)  # once round
+
+
+def test_contours_end_at_the_frame(svm):
+    at = np.linspace(-1, 1, 12)
+    saddle = at[:, None] * at
+    lines = [np.array(line) for line in call(svm, "mcSvm.contours", saddle.ravel().tolist(), 12, 0.05)]
+    assert len(lines) == 2
+    for line in lines:
+        assert {0.0, 11.0} & set(line[0])
+        assert {0.0, 11.0} & set(line[-1])
+        x, y = (line / 5.5 - 1).T
+        np.testing.assert_allclose(x * y, 0.05, atol=1e-9)  # the saddle is linear along every edge
+
+
+@pytest.mark.parametrize(("level", "count"), [(0.4, 5), (0.6, 4)])
+def test_contours_do_not_cross_where_all_four_edges_are_crossed(svm, level, count):
+    """In the middle of each cell the function is 1/2: which corners belong together depends on the level."""
+    chequered = np.indices((3, 3)).sum(axis=0) % 2
+    assert len(call(svm, "mcSvm.contours", chequered.ravel().tolist(), 3, level)) == count
+
+
+def test_the_examples_of_the_page_have_two_classes_and_fit(svm):
+    examples = call(svm, "(() => Object.values(mcSvm.EXAMPLES).map(({ points }) => points()))")
+    for points in map(np.array, examples):
+        assert np.unique(points[:, 2]).tolist() == [0, 1]
+        assert np.abs(points[:, :2]).max() < 1
+    assert max(map(len, examples)) == 200
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,9 @@ def folds(page: Any) -> list[str]:
     return wrong
 
 
+KEYS = {"range": "ArrowRight", "radio": "ArrowDown", "select": "ArrowDown"}
+
+
 def widgets(page: Any) -> list[str]:
     """Interactive figures in which a key changes nothing that can be read."""
     wrong = []
@@ -125,7 +128,7 @@ def widgets(page: Any) -> list[str]:
             wrong.append(f"{name}: nothing in it takes the keyboard")
         for kind in kinds:
             before = page.evaluate("([n, kind]) => mcProbe.focusControl(n, kind)", [number, kind])
-            page.keyboard.press({"range": "ArrowRight", "radio": "ArrowDown"}.get(kind, "Enter"))
+            page.keyboard.press(KEYS.get(kind, "Enter"))
             if page.evaluate("(n) => mcProbe.read(n)", number) == before:
                 wrong.append(f"{name}: a key on its {kind} changes nothing")
     return wrong

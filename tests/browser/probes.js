@@ -128,7 +128,13 @@ globalThis.mcProbe = (() => {
   let figures = [];
   let quizzes = [];
 
-  const CONTROLS = { range: "input[type=range]", radio: "input[type=radio]:checked", button: "button" };
+  const CONTROLS = {
+    range: "input[type=range]",
+    radio: "input[type=radio]:checked",
+    button: "button",
+    select: "select",
+    application: "[role=application]", // a picture with keys of its own
+  };
 
   function findWidgets() {
     figures = all(".mc-widget");

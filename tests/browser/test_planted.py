@@ -24,6 +24,8 @@ EXPECTED = {
     "widget": [
         "widget dead: nothing in it takes the keyboard",
         "widget mouse: a key on its range changes nothing",
+        "widget mouse: a key on its select changes nothing",
+        "widget mouse: a key on its application changes nothing",
     ],
     "quiz": ["quiz 1: the keyboard reaches no option", "quiz 2: Enter on the button says nothing"],
     "match": ["match 1: the keyboard reaches no choice", "match 2: nothing is said of a row"],
