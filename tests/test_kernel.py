@@ -621,6 +621,10 @@ def test_rows_are_computed_when_needed_and_not_twice(monkeypatch):
     monkeypatch.setattr(kernel, "_CACHE_BYTES", 0)
     monkeypatch.setattr(kernel, "_ROWS", 2)
     kept, rows[:] = sum(rows), []
+    small = kernel._Rows(kernel.linear, X)
+    for i in range(10):
+        assert np.allclose(small(np.arange(i, 2000)), X @ X[i])
+        assert len(small.kept) <= 2
     again = KernelPerceptron(one, **options).fit(X, y)
     assert max(rows) <= 2
     assert sum(rows) > kept / 2
