@@ -72,7 +72,7 @@ def votes(scores: ArrayLike) -> Floats:
            [1.5, 1. , 0.5]])
     """
     table, k = _check_scores(scores)
-    return _votes(_tally(k, len(table), _blocks(table.T, k), count=True))
+    return _votes(_tally(k, len(table), _blocks(table.T, k), count=True)[0])
 
 
 def sums(scores: ArrayLike) -> Floats:
@@ -96,8 +96,7 @@ def sums(scores: ArrayLike) -> Floats:
     array([[ 0.5,  1. , -1.5]])
     """
     table, k = _check_scores(scores)
-    summed: Floats = _tally(k, len(table), _blocks(table.T, k), count=False).T
-    return summed
+    return _tally(k, len(table), _blocks(table.T, k), add=True)[1].T
 
 
 def tournament(scores: ArrayLike, bracket: ArrayLike | None = None) -> NDArray[np.intp]:
@@ -168,16 +167,22 @@ def _blocks(scores: Floats, k: int) -> Iterator[Floats]:
         yield scores[_place(k, y, y + 1) : _place(k, y, k)]
 
 
-def _tally(k: int, n: int, blocks: Iterator[Floats], *, count: bool) -> NDArray[Any]:
-    r"""Sums :math:`\sum_{r \ne y} f_{yr}` of the scores, or if ``count`` of their signs, (k, n)."""
+def _tally(
+    k: int, n: int, blocks: Iterator[Floats], *, count: bool = False, add: bool = False
+) -> tuple[NDArray[Any], Floats]:
+    r"""Sums over :math:`r \ne y` of the signs of the scores and of the scores, both (k, n), if asked for."""
     # signs of fewer than 128 duels add up in a byte: eight times the speed of floats
-    kind = np.float64 if not count else np.int8 if k <= 128 else np.int32
-    total = np.zeros((k, n), dtype=kind)
+    kind = np.int8 if k <= 128 else np.int32
+    signs, total = np.zeros((k, n if count else 0), dtype=kind), np.zeros((k, n if add else 0))
     for y, block in enumerate(blocks):
-        values = (block > 0).view(np.int8) - (block < 0).view(np.int8) if count else block
-        total[y] += values.sum(axis=0, dtype=kind)
-        total[y + 1 :] -= values
-    return total
+        if count:
+            sign = (block > 0).view(np.int8) - (block < 0).view(np.int8)
+            signs[y] += sign.sum(axis=0, dtype=kind)
+            signs[y + 1 :] -= sign
+        if add:
+            total[y] += block.sum(axis=0)
+            total[y + 1 :] -= block
+    return signs, total
 
 
 def _votes(signs: NDArray[Any]) -> Floats:
@@ -492,25 +497,31 @@ class OneVsOne(_Decided):
         (n, k) array
         """
         scorer = Scorer(self)
-        return _votes(self._tallied(scorer, scorer.check(X), count=True))
+        return _votes(self._tallied(scorer, scorer.check(X), count=True)[0])
 
-    def _tallied(self, scorer: Scorer, X: Any, *, count: bool) -> NDArray[Any]:
+    def _tallied(
+        self, scorer: Scorer, X: Any, *, count: bool = False, add: bool = False
+    ) -> tuple[NDArray[Any], Floats]:
         """:func:`_tally` of the scores, without having them all at once."""
         k, n = len(self.classes_), X.shape[0]
-        if scorer.linear is not None and not count:
-            # sums of linear scores are linear scores
-            weights, biases = scorer.linear
-            sums_of_weights = _tally(k, weights.shape[1], _blocks(weights, k), count=False)
-            return linear_scores(
-                X, sums_of_weights, _tally(k, 1, _blocks(biases[:, None], k), count=False)[:, 0]
-            )
         step = max(256, _CHUNK_BYTES // (8 * k)) if scorer.linear is not None else max(n, 1)
         parts = []
-        for start in range(0, n, step):
+        for start in range(0, max(n, 1), step):
             part = X if step >= n else X[start : start + step]
             blocks = (scorer(part, slice(_place(k, y, y + 1), _place(k, y, k))) for y in range(k - 1))
-            parts.append(_tally(k, part.shape[0], blocks, count=count))
-        return parts[0] if len(parts) == 1 else np.hstack(parts)
+            parts.append(_tally(k, part.shape[0], blocks, count=count, add=add))
+        signs, totals = zip(*parts, strict=True)
+        return np.hstack(signs), np.hstack(totals)
+
+    def _summed(self, scorer: Scorer, X: Any) -> Floats:
+        """Summed scores, (k, n)."""
+        if scorer.linear is None:
+            return self._tallied(scorer, X, add=True)[1]
+        # sums of linear scores are linear scores
+        weights, biases = scorer.linear
+        blocks = _blocks(np.column_stack([weights, biases]), len(self.classes_))
+        summed = _tally(len(self.classes_), weights.shape[1] + 1, blocks, add=True)[1]
+        return linear_scores(X, summed[:, :-1], summed[:, -1])
 
     def _played(self, scorer: Scorer, X: Any) -> NDArray[np.intp]:
         """Rounds survived, or with several brackets the titles, (k, n)."""
@@ -539,13 +550,16 @@ class OneVsOne(_Decided):
         if self.decode == "tournament":
             return self._played(scorer, X).T
         if self.decode == "sum":
-            return self._tallied(scorer, X, count=False).T
-        wins = _votes(self._tallied(scorer, X, count=True))
-        if self.ties == "sum":
-            s = self._tallied(scorer, X, count=False).T
-            # within -1/5 and 1/5: less than half a vote apart
-            wins += s / (5 * (1 + np.abs(s)))
-        return wins
+            return self._summed(scorer, X).T
+        if self.ties == "first":
+            return _votes(self._tallied(scorer, X, count=True)[0])
+        # machines that are asked one by one are asked once
+        signs, total = self._tallied(scorer, X, count=True, add=scorer.linear is None)
+        if scorer.linear is not None:
+            total = self._summed(scorer, X)
+        # what is added is between -1/5 and 1/5: it cannot make up for half a vote
+        values: Floats = _votes(signs) + (total / (5 * (1 + np.abs(total)))).T
+        return values
 
 
 def _check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
