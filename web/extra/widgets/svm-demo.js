@@ -228,10 +228,10 @@
     };
   }
 
-  // The scores on an n by n lattice over the square from -1 to 1, first row at the top. For all kernels but
+  // The scores on an n by n lattice over the unit square, first row at the top. For all kernels but
   // the general one the two coordinates come apart: a column of factors and a row of them, in place of n^2 kernels.
   function lattice(points, v, bias, settings, n) {
-    const at = Float64Array.from({ length: n }, (_, i) => (2 * i) / (n - 1) - 1);
+    const at = Float64Array.from({ length: n }, (_, i) => i / (n - 1));
     const scores = new Float64Array(n * n).fill(bias);
     const { kernel: name, gamma, degree } = settings;
     kernel(settings); // refuses an unknown name
@@ -239,7 +239,7 @@
       if (v[i] === 0) return;
       const column = at.map((x) => (name === "rbf" ? Math.exp(-gamma * (x - px) ** 2) : x * px));
       for (let row = 0; row < n; row += 1) {
-        const y = -at[row];
+        const y = at[n - 1 - row];
         const start = row * n;
         if (name === "rbf") {
           const weight = v[i] * Math.exp(-gamma * (y - py) ** 2);
@@ -330,9 +330,10 @@
     };
   }
 
-  const inside = (x) => Math.round(100 * Math.min(0.97, Math.max(-0.97, x))) / 100;
+  // from [-1, 1] to the unit square, a little from its frame
+  const inside = (x) => Math.round(500 + 500 * Math.min(0.97, Math.max(-0.97, x))) / 1000;
 
-  // `rule(uniform, normal, i)` gives the i-th example: two coordinates and a class, 0 or 1.
+  // `rule(uniform, normal, i)` gives the i-th example: two coordinates between -1 and 1 and a class, 0 or 1.
   function sample(count, seed, rule) {
     const random = generator(seed);
     const uniform = (low, high) => low + (high - low) * random();
@@ -422,11 +423,12 @@
   const RINGS = { free: { dash: [], width: 1.8 }, bound: { dash: [2.5, 2.5], width: 1.8 } };
   const RING = 9;
   const HATCH = 9; // pixels from line to line
+  const TINTS = { within: 0.09, beyond: 0.2, line: 0.45 }; // shares of the class's colour
 
   // Fine enough for the kernel's width; the time grows with the square.
   function fineness({ kernel, gamma }) {
-    if (kernel !== "rbf" || gamma < 20) return 97;
-    return gamma < 1000 ? 161 : 241;
+    if (kernel !== "rbf" || gamma < 100) return 97;
+    return gamma < 5000 ? 161 : 241;
   }
 
   // Each side in a tint of its class: strong and hatched beyond the margin, faint within it. The hatching of the two
@@ -439,7 +441,7 @@
       const [x, y, z] = [r, g, b].map((c) => Math.round(PAPER + (c - PAPER) * share));
       return ((255 << 24) | (z << 16) | (y << 8) | x) >>> 0;
     };
-    const tints = STYLES.map(({ rgb }) => [mix(rgb, 0.09), mix(rgb, 0.2), mix(rgb, 0.45)]);
+    const tints = STYLES.map(({ rgb }) => [TINTS.within, TINTS.beyond, TINTS.line].map((share) => mix(rgb, share)));
     const period = HATCH * ratio;
     const row = new Float64Array(n);
     for (let py = 0; py < width; py += 1) {
@@ -470,6 +472,7 @@
   // and the cross where the keys are, if any.
   function draw(canvas, { scores, n, points, kinds, mistakes, cross }) {
     const size = canvas.clientWidth;
+    if (!size) return; // on paper it is not shown
     const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
     canvas.width = canvas.height = Math.round(size * ratio);
     const context = canvas.getContext("2d");
@@ -495,7 +498,7 @@
         context.stroke();
       });
     }
-    const pixel = ([x, y]) => [((x + 1) / 2) * size, ((1 - y) / 2) * size];
+    const pixel = ([x, y]) => [x * size, (1 - y) * size];
     const shapes = STYLES.map(({ path }) => new Path2D(path));
     points.forEach((point, i) => {
       const [x, y] = pixel(point);
@@ -532,7 +535,11 @@
   const marker = (c) => `<path d="${STYLES[c].path}" fill="${STYLES[c].color}"/>`;
   const ringSign = ({ dash, width }) => `<circle r="${RING}" fill="none" stroke="${INK}" stroke-width="${width}" stroke-dasharray="${dash}"/>`;
   const lineSign = ({ width, dash }) => `<path d="M-12,0H12" stroke="${INK}" stroke-width="${width}" stroke-dasharray="${dash}"/>`;
+  const area = (c) => `<g fill="${STYLES[c].color}" stroke="${STYLES[c].color}" transform="scale(${c ? -1 : 1} 1)">
+    <path d="M-10,-10h20v20h-20z" stroke="none" fill-opacity="${TINTS.beyond}"/>
+    <path d="M-10,-10L10,10M-1,-10L10,1M-10,-1L1,10" stroke-opacity="${TINTS.line}"/></g>`;
   const SIGNS = {
+    areas: STYLES.map((_, c) => small(area(c))),
     classes: STYLES.map((_, c) => small(marker(c))),
     free: small(marker(0) + ringSign(RINGS.free)),
     bound: small(marker(0) + ringSign(RINGS.bound)),
@@ -580,7 +587,7 @@
     { kernel: "rbf", C: 10, gamma: 100 },
     { kernel: "rbf", C: 10, gamma: 10000 },
   ];
-  const START = { kernel: "rbf", C: 10, gamma: 5, degree: 2, example: "circle" };
+  const START = { kernel: "rbf", C: 10, gamma: 20, degree: 2, example: "circle" };
 
   const minus = (text) => text.replaceAll("-", "−");
   const superscript = (n) => String(n).replace(/[-\d]/g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
@@ -672,6 +679,7 @@
         <li>${SIGNS.levels[0]} boundary, f = 0</li>
         <li>${SIGNS.levels[1]} f = 1, the circles’ side</li>
         <li>${SIGNS.levels[2]} f = −1, the squares’ side</li>
+        <li>${SIGNS.areas.join("")} beyond the margin</li>
         <li>${SIGNS.free} free support vector</li>
         <li>${SIGNS.bound} support vector with α = C</li>
         <li>${SIGNS.mistake} training error</li>
@@ -708,7 +716,7 @@
     let waiting = 0; // the timer of the next slice
     let frame = 0; // the next animation frame, in which the picture is drawn
     let speech = 0; // the timer of the summary
-    let cross = [0, 0];
+    let cross = [0.5, 0.5];
     let keys = false; // whether the cross is shown
 
     // ---- the machine and what is shown of it ----
@@ -812,13 +820,15 @@
       solve();
     }
 
+    const bounded = (where) => where.map((x) => Math.round(1000 * Math.min(1, Math.max(0, x))) / 1000);
+
     function place(where, c) {
       if (points.length >= MOST) return hint(`${MOST} points are the limit.`);
-      const point = [...where.map((x) => Math.round(1000 * Math.min(1, Math.max(-1, x))) / 1000), c];
+      const point = [...bounded(where), c];
       change([...points, point], `A ${NAMES[c]} at ${at(point)}.`);
     }
 
-    const pixels = (one, other) => (Math.hypot(one[0] - other[0], one[1] - other[1]) * canvas.clientWidth) / 2;
+    const pixels = (one, other) => Math.hypot(one[0] - other[0], one[1] - other[1]) * canvas.clientWidth;
 
     function nearest(where) {
       let best = -1;
@@ -878,7 +888,7 @@
 
     const position = (event) => {
       const { left, top, width, height } = canvas.getBoundingClientRect();
-      return [(2 * (event.clientX - left)) / width - 1, 1 - (2 * (event.clientY - top)) / height];
+      return [(event.clientX - left) / width, 1 - (event.clientY - top) / height];
     };
     let press = null;
 
@@ -901,8 +911,7 @@
       const where = position(event);
       press.moved ||= pixels(where, press.where) > (event.pointerType === "touch" ? 10 : 4);
       if (!press.moved || press.point < 0) return;
-      const bounded = where.map((x) => Math.round(1000 * Math.min(1, Math.max(-1, x))) / 1000);
-      points = points.map((point, i) => (i === press.point ? [...bounded, point[2]] : point));
+      points = points.map((point, i) => (i === press.point ? [...bounded(where), point[2]] : point));
       solve();
     });
     plane.addEventListener("pointerup", (event) => {
@@ -936,7 +945,7 @@
       keys = true;
       if (ARROWS[key]) {
         const step = event.shiftKey ? STEP.small : STEP.large;
-        cross = cross.map((x, i) => Math.min(1, Math.max(-1, Math.round(100 * (x + step * ARROWS[key][i])) / 100)));
+        cross = bounded(cross.map((x, i) => x + step * ARROWS[key][i]));
         look();
       } else if (key === "Enter" || key === " ") use(cross);
       else if (key === "1" || key === "2") place(cross, Number(key) - 1);
