@@ -77,10 +77,12 @@ CACHE_BYTES = 2**28
 
 # So many coordinates are moved before the gradient of the others is brought up to date.
 _BLOCK = 512
-# Up to so many free multipliers a Newton step is taken: one Cholesky factor of their Gram matrix.
+# Up to so many free multipliers a Newton step is taken: a Cholesky factor of their Gram matrix, whose work is
+# about the cube of their number. That of a step by pairs is so many times the size of the block.
 _NEWTON = 1500
-# The multiplications that the Newton steps between two rounds of the ascent may take, about.
-_NEWTON_WORK = 3_000_000_000
+_PAIR_WORK = 12
+# Newton steps of so little work are always taken.
+_CHEAP = 300**3
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -203,9 +205,8 @@ class _Gram:
         """The matrix times a vector, by the rows of its nonzeros."""
         used = np.flatnonzero(beta)
         if self.whole is not None:
-            if len(used) == len(beta):
-                return self.whole @ beta
-            return self.whole[:, used] @ beta[used] if len(used) < len(beta) // 4 else self.whole @ beta
+            few = len(used) < len(beta) // 3
+            return beta[used] @ self.whole[used] if few else self.whole @ beta
         total = np.zeros(len(beta))
         for start in range(0, len(used), _BLOCK):
             part = used[start : start + _BLOCK]
@@ -236,6 +237,7 @@ class _Ascent:
         self.gram, self.target, self.lower, self.upper, self.ends = gram, target, lower, upper, ends
         self.beta = beta
         self.steps, self.max_iter = 0, max_iter
+        self.work = 0
         # scale of the curvatures; what is a millionth of a millionth of it is rounding
         self.tiny = 1e-12 * (float(gram.diagonal.max(initial=0.0)) or 1.0)
         self.previous = np.empty(0, dtype=np.intp)
@@ -274,6 +276,7 @@ class _Ascent:
                 self.gram.whole, slice(None), self.ends, self.beta, self.error, tolerance, most
             )
             self.steps += steps
+            self.work += _PAIR_WORK * steps * len(self.beta)
             return violation <= tolerance
         bad = self.badness()
         while True:
@@ -299,6 +302,7 @@ class _Ascent:
             self.beta[chosen] = beta
             self.previous = chosen
             self.steps += steps
+            self.work += (_PAIR_WORK * steps + len(self.beta)) * len(chosen)
             most -= max(steps, 1)
             bad = self.badness()
 
@@ -337,53 +341,54 @@ class _Ascent:
         """Newton steps on the free coordinates, each as far as the box allows.
 
         The last one, that the box does not stop, ends where the ascent by one or two coordinates would creep
-        along a valley. The others fix a coordinate each.
+        along a valley. The others fix a coordinate each. They may take as much work as the ascent has taken
+        since the last call; if one alone would take more, none is taken.
         """
-        work = 0
-        while work < _NEWTON_WORK:
-            free = np.flatnonzero((self.beta > self.lower) & (self.beta < self.upper))
-            if self.steps >= self.max_iter or not len(free) or len(free) > _NEWTON:
-                return
-            work += len(free) ** 3 + 10 * len(free) * len(self.beta)
-            direction = self._newton_direction(free)
+        free = np.flatnonzero((self.beta > self.lower) & (self.beta < self.upper))
+        budget = max(self.work, _CHEAP)
+        if not 0 < len(free) <= _NEWTON or len(free) ** 3 > budget:
+            return
+        self.work = 0
+        square = self.gram.square(free)
+        lower, upper = self.lower[free], self.upper[free]
+        beta, error = self.beta[free], self.error[free]
+        group = np.zeros(len(free)) if self.ends is None else np.searchsorted(self.ends, free, side="right")
+        moving = np.arange(len(free))
+        while len(moving) and budget > 0 and self.steps < self.max_iter:
+            budget -= len(moving) ** 3 + len(free) ** 2
+            part = square if len(moving) == len(free) else square[np.ix_(moving, moving)]
+            direction = self._newton_direction(part, error[moving], group[moving])
             if direction is None:
-                return
-            slope = float(self.error[free] @ direction)
-            move = np.zeros(len(self.beta))
-            move[free] = direction
-            change = self.gram.product(move)
-            curvature = float(direction @ change[free])
+                break
+            change = square[:, moving] @ direction
+            slope, curvature = float(error[moving] @ direction), float(direction @ change[moving])
             if not (np.isfinite(curvature) and slope > 0):
-                return
-            beta = self.beta[free]
-            with np.errstate(divide="ignore", over="ignore"):
-                room = np.where(
-                    direction > 0,
-                    (self.upper[free] - beta) / np.where(direction > 0, direction, 1.0),
-                    (self.lower[free] - beta) / np.where(direction < 0, direction, -1.0),
-                )
-            room[direction == 0] = np.inf
-            wanted = slope / curvature if curvature > 0 else np.inf
-            t = min(wanted, float(room.min()))
-            if not np.isfinite(t) or t <= 0:
-                return
-            moved = np.clip(beta + t * direction, self.lower[free], self.upper[free])
+                break
+            side = np.where(direction > 0, upper[moving], lower[moving])
+            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+                room = np.where(direction != 0, (side - beta[moving]) / direction, np.inf)
+                t = min(slope / curvature if curvature > 0 else np.inf, float(room.min()))
+            if not 0 < t < np.inf:
+                break
             stopped = room <= t
-            moved[stopped] = np.where(direction > 0, self.upper[free], self.lower[free])[stopped]
-            self.beta[free] = moved
-            self.error -= t * change
+            moved = np.clip(beta[moving] + t * direction, lower[moving], upper[moving])
+            beta[moving] = np.where(stopped, side, moved)
+            error -= t * change
             self.steps += 1
             if not stopped.any():
-                return
+                break
+            moving = moving[~stopped]
+        move = np.zeros(len(self.beta))
+        move[free] = beta - self.beta[free]
+        self.beta[free] = beta
+        self.error -= self.gram.product(move)
 
-    def _newton_direction(self, free: Ints) -> Floats | None:
-        square = self.gram.square(free)
+    def _newton_direction(self, square: Floats, error: Floats, group: NDArray[Any]) -> Floats | None:
         # a ridge below rounding: where the matrix is singular the step is long, and the box ends it
-        square[np.diag_indices(len(free))] += self.tiny
-        error = self.error[free]
-        constraints = np.zeros((len(free), 0))
+        square = square.copy()
+        square[np.diag_indices(len(square))] += self.tiny
+        constraints = np.zeros((len(square), 0))
         if self.ends is not None:
-            group = np.searchsorted(self.ends, free, side="right")
             constraints = (group[:, None] == np.unique(group)).astype(np.float64)
             size = constraints.sum(axis=0)
             error = error - constraints @ ((constraints.T @ error) / size)  # the same step, fewer digits lost
@@ -396,9 +401,7 @@ class _Ascent:
         if self.ends is not None:
             shift = np.linalg.lstsq(constraints.T @ solved[:, 1:], constraints.T @ direction, rcond=None)[0]
             direction = direction - solved[:, 1:] @ shift
-            direction -= constraints @ (
-                (constraints.T @ direction) / size
-            )  # the sums stay, to the last digit
+            direction -= constraints @ ((constraints.T @ direction) / size)  # sums stay, to the last digit
         return direction if np.isfinite(direction).all() else None
 
 
