@@ -42,7 +42,8 @@ def line(race: dict[str, Any]) -> str:
     ratio, taken = race["ratio"], race["seconds"]
     return (
         f"{race['id']:32} {taken['ours']:7.3f} s, {race['peer']} {taken['peer']:.3f} s: "
-        f"ratio {ratio['median']:.2f} ({ratio['low']:.2f} to {ratio['high']:.2f}), {race['claim']}"
+        f"ratio {ratio['median']:.2f} ({ratio['low']:.2f} to {ratio['high']:.2f}, "
+        f"limit {ratio['upper_limit']:.2f}), {race['claim']}"
         f"{'' if race['holds'] else ' MISSED'}; "
         f"memory {race['memory']:.2f} of the input"
     )
