@@ -22,11 +22,11 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import SVR, LinearSVC
+from sklearn.svm import SVC, SVR, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
@@ -1047,6 +1047,31 @@ def test_data_that_cannot_work_are_refused(iris):
         ecoc.OutputCode(GaussianNB()).fit(X, y, sample_weight=(y != "setosa").astype(float))
     with pytest.raises(ValueError, match=r"labels that were not in fit: \['iris'\]"):
         ecoc.OutputCode(GaussianNB()).fit(X, y).training_error_bound(X, np.full(150, "iris"))
+
+
+def test_errors_name_the_column(iris):
+    X, y = iris
+    with pytest.raises(ValueError, match=r"parameter of LinearSVC.*\n.*while fitting column 1 of the code"):
+        ecoc.OutputCode(LinearSVC(C=-1)).fit(X, y)
+
+
+@pytest.mark.parametrize("code", ["all-pairs", "one-vs-all", "sparse"])
+def test_batches_make_the_same_machine_as_all_at_once(digits, code):
+    X, y = digits
+    machine = ecoc.OutputCode(MultinomialNB(), code=code, random_state=0)
+    for part in np.array_split(np.arange(600), 3):
+        machine.partial_fit(X[part], y[part], classes=np.arange(10))
+    whole = ecoc.OutputCode(MultinomialNB(), code=code, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(machine.code_, whole.code_)
+    np.testing.assert_allclose(machine.output_scores(X), whole.output_scores(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("code", ["all-pairs", "one-vs-all", "sparse"])
+def test_a_precomputed_kernel_is_cut_to_the_examples_of_a_column(iris, code):
+    X, y = iris
+    given_ = ecoc.OutputCode(SVC(kernel="precomputed"), code=code, random_state=0).fit(X @ X.T, y)
+    implicit = ecoc.OutputCode(SVC(kernel="linear"), code=code, random_state=0).fit(X, y)
+    np.testing.assert_allclose(given_.output_scores(X @ X.T), implicit.output_scores(X), atol=1e-6)
 
 
 def test_importing_mcutils_loads_neither_a_compiler_nor_a_plotting_library():
