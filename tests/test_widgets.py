@@ -218,22 +218,22 @@ def svm_kernel(settings):
 def draw_svm(rng, name):
     """A problem that a reader might place: any size, cost and shape, sometimes with equal points."""
     m = int(np.rint(2 * 100 ** rng.uniform()))
-    X = rng.uniform(0, 1, (m, 2)).round(2)
-    noise = rng.choice([0.0, 0.05, 0.25]) * rng.normal(size=m)
+    X = rng.uniform(-1, 1, (m, 2)).round(2)
+    noise = rng.choice([0.0, 0.1, 0.5]) * rng.normal(size=m)
     match rng.choice(["clouds", "line", "disc", "chance", "equal", "lattice"]):
         case "clouds":
             y = np.where(np.arange(m) % 2, 1, -1)
-            X = np.clip(0.5 + 0.15 * y[:, None] + 0.15 * rng.normal(size=(m, 2)), 0, 1).round(2)
+            X = np.clip(0.3 * y[:, None] + 0.3 * rng.normal(size=(m, 2)), -1, 1).round(2)
         case "line":
-            y = np.where(X @ [1, 0.5] + noise > 0.8, 1, -1)
+            y = np.where(X @ [1, 0.5] + noise > 0.1, 1, -1)
         case "disc":
-            y = np.where(np.hypot(*(X - 0.5).T) + noise < 0.3, 1, -1)
+            y = np.where(np.hypot(*X.T) + noise < 0.6, 1, -1)
         case "chance":
             y = rng.choice([-1, 1], m)
         case "equal":  # every point several times, in either class
             X, y = X[rng.integers(0, max(1, m // 5), m)], rng.choice([-1, 1], m)
         case "lattice":
-            X, y = (2 * X).round() / 2, rng.choice([-1, 1], m)
+            X, y = X.round() / 2, rng.choice([-1, 1], m)
     settings = {
         "kernel": name,
         "C": float(10 ** rng.uniform(-2, 4)),
@@ -278,9 +278,9 @@ def test_the_machine_of_the_page_is_that_of_python(svm, name):
 def test_scores_bias_and_kinds_are_those_of_python(svm, name):
     """Of a problem where w and the multipliers are unique."""
     rng = np.random.default_rng(21)
-    X = rng.uniform(0, 1, (60, 2))
-    y = np.where(X @ [1, 0.5] + 0.15 * rng.normal(size=60) > 0.7, 1, -1)
-    settings = {"kernel": name, "C": 2.0, "gamma": 4.0, "degree": 3}
+    X = rng.uniform(-1, 1, (60, 2))
+    y = np.where(X @ [1, 0.5] + 0.3 * rng.normal(size=60) > 0, 1, -1)
+    settings = {"kernel": name, "C": 2.0, "gamma": 1.0, "degree": 3}
     found = call(svm, "mcSvm.solve", X.tolist(), y.tolist(), settings)
     gram = svm_kernel(settings).gram(X)
     expected = binary.solve_svm(gram, y, C=2.0, tol=1e-12)
@@ -325,10 +325,10 @@ def test_an_unknown_kernel_is_refused_by_name(svm):
 @pytest.mark.parametrize("name", SVM_KERNELS)
 def test_the_picture_shows_the_scores(svm, name):
     rng = np.random.default_rng(5)
-    X, v = rng.uniform(0, 1, (30, 2)), rng.normal(size=30)
+    X, v = rng.uniform(-1, 1, (30, 2)), rng.normal(size=30)
     settings = {"kernel": name, "gamma": 7.0, "degree": 5}
     scores = call(svm, "((...a) => [...mcSvm.lattice(...a)])", X.tolist(), v.tolist(), 0.3, settings, 21)
-    at = np.linspace(0, 1, 21)
+    at = np.linspace(-1, 1, 21)
     places = np.array([(x, y) for y in at[::-1] for x in at])  # rows from the top
     expected = svm_kernel(settings).gram(places, X) @ v + 0.3
     np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-9)
@@ -368,7 +368,7 @@ def test_the_examples_of_the_page_have_two_classes_and_fit(svm):
     examples = call(svm, "(() => Object.values(mcSvm.EXAMPLES).map(({ points }) => points()))")
     for points in map(np.array, examples):
         assert np.unique(points[:, 2]).tolist() == [0, 1]
-        assert 0 < points[:, :2].min() < points[:, :2].max() < 1
+        assert np.abs(points[:, :2]).max() < 1
     assert max(map(len, examples)) == 200
 
 

@@ -41,7 +41,7 @@
   const TOLERANCE = 1e-6; // of the relative gap
   const EXACT = 1e-12; // a gap that can hardly be improved
   const POLISH = 20; // rounds that may try so, once the tolerance is met
-  const PAIRS = 50; // steps of SMO in a round
+  const PAIRS = 20; // steps of SMO in a round
   const FACES = 20; // steps on a face after them, at most
   const ROUNDS = 4000; // then rounding is what keeps the gap open
 
@@ -228,10 +228,10 @@
     };
   }
 
-  // The scores on an n by n lattice over the unit square, first row at the top. For all kernels but
+  // The scores on an n by n lattice over the square from -1 to 1, first row at the top. For all kernels but
   // the general one the two coordinates come apart: a column of factors and a row of them, in place of n^2 kernels.
   function lattice(points, v, bias, settings, n) {
-    const at = Float64Array.from({ length: n }, (_, i) => i / (n - 1));
+    const at = Float64Array.from({ length: n }, (_, i) => (2 * i) / (n - 1) - 1);
     const scores = new Float64Array(n * n).fill(bias);
     const { kernel: name, gamma, degree } = settings;
     kernel(settings); // refuses an unknown name
@@ -330,10 +330,10 @@
     };
   }
 
-  // from [-1, 1] to the unit square, a little from its frame
-  const inside = (x) => Math.round(500 + 500 * Math.min(0.97, Math.max(-0.97, x))) / 1000;
+  // a little from the frame
+  const inside = (x) => Math.round(1000 * Math.min(0.97, Math.max(-0.97, x))) / 1000;
 
-  // `rule(uniform, normal, i)` gives the i-th example: two coordinates between -1 and 1 and a class, 0 or 1.
+  // `rule(uniform, normal, i)` gives the i-th example: two coordinates and a class, 0 or 1.
   function sample(count, seed, rule) {
     const random = generator(seed);
     const uniform = (low, high) => low + (high - low) * random();
@@ -427,8 +427,8 @@
 
   // Fine enough for the kernel's width; the time grows with the square.
   function fineness({ kernel, gamma }) {
-    if (kernel !== "rbf" || gamma < 100) return 97;
-    return gamma < 5000 ? 161 : 241;
+    if (kernel !== "rbf" || gamma < 20) return 97;
+    return gamma < 1000 ? 161 : 241;
   }
 
   // Each side in a tint of its class: strong and hatched beyond the margin, faint within it. The hatching of the two
@@ -498,7 +498,7 @@
         context.stroke();
       });
     }
-    const pixel = ([x, y]) => [x * size, (1 - y) * size];
+    const pixel = ([x, y]) => [((x + 1) / 2) * size, ((1 - y) / 2) * size];
     const shapes = STYLES.map(({ path }) => new Path2D(path));
     points.forEach((point, i) => {
       const [x, y] = pixel(point);
@@ -560,7 +560,7 @@
   const MOST = 400; // points
   const SLICE = 20; // milliseconds of solving at a time, so that the page stays responsive
   const SPEECH = 400; // milliseconds of quiet before the summary is said
-  const STEP = { large: 0.05, small: 0.01 }; // of the cross
+  const STEP = { large: 0.1, small: 0.02 }; // of the cross
   const REACH = 12; // pixels from a point that still mean the point
 
   const decades = (low, high) => {
@@ -587,7 +587,7 @@
     { kernel: "rbf", C: 10, gamma: 100 },
     { kernel: "rbf", C: 10, gamma: 10000 },
   ];
-  const START = { kernel: "rbf", C: 10, gamma: 20, degree: 2, example: "circle" };
+  const START = { kernel: "rbf", C: 10, gamma: 5, degree: 2, example: "circle" };
 
   const minus = (text) => text.replaceAll("-", "−");
   const superscript = (n) => String(n).replace(/[-\d]/g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
@@ -716,7 +716,7 @@
     let waiting = 0; // the timer of the next slice
     let frame = 0; // the next animation frame, in which the picture is drawn
     let speech = 0; // the timer of the summary
-    let cross = [0.5, 0.5];
+    let cross = [0, 0];
     let keys = false; // whether the cross is shown
 
     // ---- the machine and what is shown of it ----
@@ -820,7 +820,7 @@
       solve();
     }
 
-    const bounded = (where) => where.map((x) => Math.round(1000 * Math.min(1, Math.max(0, x))) / 1000);
+    const bounded = (where) => where.map((x) => Math.round(1000 * Math.min(1, Math.max(-1, x))) / 1000);
 
     function place(where, c) {
       if (points.length >= MOST) return hint(`${MOST} points are the limit.`);
@@ -828,7 +828,7 @@
       change([...points, point], `A ${NAMES[c]} at ${at(point)}.`);
     }
 
-    const pixels = (one, other) => Math.hypot(one[0] - other[0], one[1] - other[1]) * canvas.clientWidth;
+    const pixels = (one, other) => (Math.hypot(one[0] - other[0], one[1] - other[1]) * canvas.clientWidth) / 2;
 
     function nearest(where) {
       let best = -1;
@@ -888,7 +888,7 @@
 
     const position = (event) => {
       const { left, top, width, height } = canvas.getBoundingClientRect();
-      return [(event.clientX - left) / width, 1 - (event.clientY - top) / height];
+      return [(2 * (event.clientX - left)) / width - 1, 1 - (2 * (event.clientY - top)) / height];
     };
     let press = null;
 
