@@ -28,6 +28,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from .binary import BinarySVM
+
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 
@@ -349,7 +351,12 @@ def linear_scores(X: Any, weights: Floats, biases: Floats) -> Floats:
 def _is_linear(machine: Any) -> bool:
     """Whether the score is known to be the product with ``coef_`` plus ``intercept_``."""
     kind = type(machine)
-    if kind in (SVC, NuSVC):
-        return bool(machine.kernel == "linear") and isinstance(machine.coef_, np.ndarray)
+    if kind in (SVC, NuSVC, BinarySVM):
+        return isinstance(machine.kernel, str) and machine.kernel == "linear" and _has_weights(machine)
     inherited = getattr(kind, "decision_function", None) is LinearClassifierMixin.decision_function
-    return inherited and isinstance(getattr(machine, "coef_", None), np.ndarray)
+    return inherited and _has_weights(machine)
+
+
+def _has_weights(machine: Any) -> bool:
+    """Whether the machine was fitted, and its weights are not sparse."""
+    return isinstance(getattr(machine, "coef_", None), np.ndarray)

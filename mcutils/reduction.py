@@ -399,8 +399,8 @@ class OneVsOne(_Decided):
     their votes; the sums; the rounds survived, or with several brackets the titles. For two classes all of
     them are :math:`-f_{12}`, positive for the second class.
 
-    Machines known to be linear (scikit-learn's linear classifiers, and SVC and NuSVC with the linear
-    kernel) are not asked one by one: their scores are one product, and their sums the product of one
+    Machines known to be linear (scikit-learn's linear classifiers, and SVC, NuSVC and BinarySVM with the
+    linear kernel) are not asked one by one: their scores are one product, and their sums the product of one
     linear machine for each class (thm-reduction-sum). It adds up in another order than the machines do
     alone, so that scores agree up to rounding; a score that is zero but for rounding may get another sign.
 

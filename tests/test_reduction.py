@@ -54,6 +54,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import ecoc, reduction
+from mcutils.binary import BinarySVM
 from mcutils.reduction import OneVsAll, OneVsOne, pairs, sums, tournament, votes
 
 # ---------------------------------------------------------------------------------------------------
@@ -394,6 +395,7 @@ LINEAR = [
     Perceptron(random_state=0),
     SVC(kernel="linear"),
     NuSVC(kernel="linear", nu=0.05),
+    BinarySVM(),
 ]
 
 
@@ -421,7 +423,13 @@ def test_only_machines_known_to_be_linear_are_stacked(digits):
             return super().decision_function(X) ** 2 - 1
 
     X, y = digits
-    for base in (Squared(), SVC(), make_pipeline(StandardScaler(), LogisticRegression()), GaussianNB()):
+    for base in (
+        Squared(),
+        SVC(),
+        BinarySVM(kernel="rbf"),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        GaussianNB(),
+    ):
         machine = OneVsAll(base).fit(X, y)
         assert reduction.Scorer(machine).linear is None
     machine = OneVsAll(Squared()).fit(X, y)
