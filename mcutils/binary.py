@@ -28,7 +28,6 @@ values of both, so that nobody has to trust the solver.
 
 import operator
 import warnings
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -157,60 +156,58 @@ class SVMSolution:
 
 
 class _Gram:
-    """A Gram matrix :math:`(s_i s_j K_{ij})`, whole or as rows that are computed when they are needed."""
+    """A Gram matrix, whole or as rows that are computed when they are needed and kept while there is room."""
 
-    def __init__(
-        self,
-        diagonal: Floats,
-        rows: Callable[[Ints], Floats],
-        whole: Floats | None = None,
-        cache_bytes: int | None = None,
-    ):
-        self.diagonal = diagonal
-        self.whole = whole
-        self._compute = rows
-        self._cache: OrderedDict[int, Floats] = OrderedDict()
-        row_bytes = 8 * max(1, len(diagonal))
-        self._capacity = max(2 * _BLOCK, (CACHE_BYTES if cache_bytes is None else cache_bytes) // row_bytes)
+    def __init__(self, diagonal: Floats, compute: Callable[[Ints, Any], Floats], whole: Floats | None = None):
+        self.diagonal, self.compute, self.whole = diagonal, compute, whole
+        if whole is None:
+            m = len(diagonal)
+            capacity = min(m, max(2 * _BLOCK, CACHE_BYTES // (8 * m)))
+            self._kept = np.empty((capacity, m))
+            self._owner = np.full(capacity, -1)
+            self._place = np.full(m, -1)
+            self._asked = np.full(capacity, -1)
+            self._clock = 0
 
     @classmethod
     def of_matrix(cls, matrix: Floats) -> "_Gram":
-        return cls(np.diag(matrix).copy(), lambda indices: matrix[indices], whole=matrix)
+        return cls(np.diag(matrix).copy(), lambda rows, columns: matrix[np.ix_(rows, columns)], whole=matrix)
 
-    def rows(self, indices: Ints) -> Floats:
+    def _at_hand(self, indices: Ints) -> tuple[Floats, Ints]:
+        """A matrix, and which of its rows are the wanted ones; at most a block of them."""
         if self.whole is not None:
-            return self.whole[indices]
-        missing = np.array([i for i in indices.tolist() if i not in self._cache], dtype=np.intp)
+            return self.whole, indices
+        self._clock += 1
+        known = self._place[indices] >= 0
+        self._asked[self._place[indices[known]]] = self._clock
+        missing = indices[~known]
         if len(missing):
-            for i, row in zip(missing.tolist(), self._compute(missing), strict=True):
-                self._cache[i] = row.copy()  # not a view: it would keep the whole block
-        found = np.empty((len(indices), len(self.diagonal)))
-        for place, i in enumerate(indices.tolist()):
-            self._cache.move_to_end(i)
-            found[place] = self._cache[i]
-        while len(self._cache) > self._capacity:
-            self._cache.popitem(last=False)
-        return found
+            places = np.argsort(self._asked, kind="stable")[: len(missing)]
+            old = self._owner[places]
+            self._place[old[old >= 0]] = -1
+            for start in range(0, len(missing), 128):  # what a kernel takes beside its answer stays small
+                part = slice(start, start + 128)
+                self._kept[places[part]] = self.compute(missing[part], slice(None))
+            self._owner[places], self._place[missing], self._asked[places] = missing, places, self._clock
+        return self._kept, self._place[indices]
 
     def square(self, indices: Ints) -> Floats:
         if self.whole is not None:
             return self.whole[np.ix_(indices, indices)]
-        found = np.empty((len(indices), len(indices)))
-        for start in range(0, len(indices), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            found[part] = self.rows(indices[part])[:, indices]
+        found = self.compute(indices, indices)
         return (found + found.T) / 2
 
     def product(self, beta: Floats) -> Floats:
         """The matrix times a vector, by the rows of its nonzeros."""
+        from .jit import smo
+
         used = np.flatnonzero(beta)
-        if self.whole is not None:
-            few = len(used) < len(beta) // 3
-            return beta[used] @ self.whole[used] if few else self.whole @ beta
+        if self.whole is not None and len(used) > len(beta) // 3:
+            return self.whole @ beta
         total = np.zeros(len(beta))
         for start in range(0, len(used), _BLOCK):
             part = used[start : start + _BLOCK]
-            total += beta[part] @ self.rows(part)
+            smo.add_rows(*self._at_hand(part), beta[part], total)
         return total
 
 
@@ -287,10 +284,9 @@ class _Ascent:
                 return False
             chosen = self._choose(bad)
             ends = None if self.ends is None else np.searchsorted(chosen, self.ends)
-            rows = self.gram.rows(chosen)
             beta, error = self.beta[chosen], self.error[chosen]
             steps, _ = self._inner(
-                np.ascontiguousarray(rows[:, chosen]),
+                self.gram.square(chosen),
                 chosen,
                 ends,
                 beta,
@@ -298,8 +294,10 @@ class _Ascent:
                 max(0.1 * violation, 0.5 * tolerance),
                 min(most, 20 * _BLOCK),
             )
-            self.error -= (beta - self.beta[chosen]) @ rows
+            move = np.zeros(len(self.beta))
+            move[chosen] = beta - self.beta[chosen]
             self.beta[chosen] = beta
+            self.error -= self.gram.product(move)
             self.previous = chosen
             self.steps += steps
             self.work += (_PAIR_WORK * steps + len(self.beta)) * len(chosen)
@@ -723,8 +721,7 @@ def _solve_hard(
     else:
         ordered = _Gram(
             gram.diagonal[order],
-            lambda indices: s[indices, None] * s * gram.rows(order[indices])[:, order],
-            cache_bytes=0,
+            lambda rows, columns: s[rows, None] * s[columns] * gram.compute(order[rows], order[columns]),
         )
     n = len(order)
     ends = np.array([split, n] if bias else [n])
@@ -1039,7 +1036,7 @@ def _gram_of(kernel: Kernel, X: Any, given: Any = None) -> _Gram:
         return _Gram.of_matrix((X + X.T) / 2)
     if kernel.name == "precomputed" or 8 * m * m <= WHOLE_BYTES:
         return _Gram.of_matrix(kernel.gram(X))
-    return _Gram(kernel.diagonal(X), lambda indices: kernel.gram(X[indices], X))
+    return _Gram(kernel.diagonal(X), lambda rows, columns: kernel.gram(X[rows], X[columns]))
 
 
 # ---------------------------------------------------------------------------------------------------

@@ -131,3 +131,12 @@ def singles(gram, lower, upper, beta, error, tolerance, tiny, max_steps):
         for s in range(m):
             error[s] -= by * row[s]
     return max_steps, violation
+
+
+@kernel
+def add_rows(matrix, rows, factors, total):
+    """Add multiples of some rows of a matrix to a vector, without a copy of the rows."""
+    for i in range(len(rows)):
+        row, factor = matrix[rows[i]], factors[i]
+        for s in range(len(total)):
+            total[s] += factor * row[s]
