@@ -186,7 +186,7 @@
     // One round. `late()` may end it early, between two steps on a face.
     advance(late = () => false) {
       const more = this.pairs(PAIRS);
-      for (let n = 0; n < FACES && !late() && this.face(); n += 1);
+      for (let n = 0; n < FACES && this.face() && !late(); n += 1);
       this.rounds += 1;
       this.certificate = this.certify();
       if (this.certificate.gap <= TOLERANCE || !more || this.rounds >= ROUNDS) {
