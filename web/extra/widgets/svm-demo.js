@@ -520,7 +520,7 @@
     context.setLineDash([]);
     if (cross) {
       const [x, y] = pixel(cross);
-      const path = new Path2D(`M${x - 15},${y}h11M${x + 4},${y}h11M${x},${y - 15}v11M${x},${y + 4}v11`);
+      const path = new Path2D(`M${x - 18},${y}h10M${x + 8},${y}h10M${x},${y - 18}v10M${x},${y + 8}v10`);
       context.strokeStyle = "#fff";
       context.lineWidth = 5;
       context.stroke(path);
@@ -576,9 +576,9 @@
     { key: "degree", name: "q", what: "degree of the polynomial kernel", values: [1, 2, 3, 4, 5, 6, 8], kernel: "polynomial" },
   ];
   const KERNELS = {
-    linear: { name: "linear", formula: () => "⟨x, z⟩" },
-    polynomial: { name: "polynomial", formula: ({ degree }) => `(⟨x, z⟩ + 1)<sup>${degree}</sup>` },
-    rbf: { name: "RBF", formula: ({ gamma }) => `exp(−${gamma === 1 ? "" : `${number(gamma)} `}‖x − z‖²)` },
+    linear: { name: "linear", formula: () => "⟨x, x′⟩" },
+    polynomial: { name: "polynomial", formula: ({ degree }) => `(⟨x, x′⟩ + 1)<sup>${degree}</sup>` },
+    rbf: { name: "RBF", formula: ({ gamma }) => `exp(−${gamma === 1 ? "" : `${number(gamma)} `}‖x − x′‖²)` },
   };
   const LECTURE = [
     { kernel: "linear", C: 1 },
@@ -795,7 +795,7 @@
         slider.setAttribute("aria-valuetext", number(settings[key]));
         slider.disabled = kernel !== null && kernel !== settings.kernel;
       });
-      find(".mc-formula").innerHTML = `K(x, z) = ${KERNELS[settings.kernel].formula(settings)}`;
+      find(".mc-formula").innerHTML = `K(x, x′) = ${KERNELS[settings.kernel].formula(settings)}`;
       solve();
     }
 
