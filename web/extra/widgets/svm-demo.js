@@ -718,11 +718,13 @@
     let speech = 0; // the timer of the summary
     let cross = [0, 0];
     let keys = false; // whether the cross is shown
+    let near = false; // whether the reader has come near
 
     // ---- the machine and what is shown of it ----
 
     function show() {
       frame = 0;
+      if (!near) return;
       drawn = performance.now();
       const solved = machine && points.length === machine.m;
       const n = picture.fineness(settings);
@@ -995,6 +997,17 @@
     choice("example").value = start.example;
     put(start);
     new ResizeObserver(show).observe(canvas);
+    // the picture is drawn when the reader comes near, not while the page loads
+    const watch = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some((entry) => entry.isIntersecting)) return;
+        watch.disconnect();
+        near = true;
+        show();
+      },
+      { rootMargin: "100%" },
+    );
+    watch.observe(canvas);
   }
 
   document.querySelectorAll('[data-widget="svm-demo"]').forEach(mount);
