@@ -699,9 +699,9 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         Which examples have a coefficient; after ``partial_fit`` all batches are counted through.
     support_vectors_ : (s, d) array or sparse matrix
         These examples; not for "precomputed".
-    dual_coef_ : (s,) array
+    dual_coef_ : (1, s) array
         Their coefficients :math:`c_i`, averaged with ``average``.
-    intercept_ : float
+    intercept_ : (1,) array
         b.
     mistakes_ : (n_iter_,) int array
         The mistakes of each epoch.
@@ -825,7 +825,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         (n,) array
         """
         check_is_fitted(self)
-        return self._expand(self._validate(X, reset=False), self.dual_coef_) + self.intercept_
+        return self._expand(self._validate(X, reset=False), self.dual_coef_[0]) + float(self.intercept_[0])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label by the sign of the score.
@@ -900,8 +900,9 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         self._examples += m
         self._sums = np.concatenate([self._sums, sums[support]])
         self._lates = np.concatenate([self._lates, lates[support]])
-        self.dual_coef_ = self._sums - self._lates / self.t_ if self.average else self._sums.copy()
-        self.intercept_ = one * float(self.dual_coef_.sum())
+        coefficients = self._sums - self._lates / self.t_ if self.average else self._sums
+        self.dual_coef_ = coefficients[None, :].copy()
+        self.intercept_ = np.array([one * coefficients.sum()])
         self.mistakes_ = np.concatenate([self.mistakes_, np.array(mistakes, dtype=np.intp)])
         self.n_iter_ = len(self.mistakes_)
         self.converged_ = bool(self.mistakes_[-1] == 0)

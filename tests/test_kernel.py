@@ -481,8 +481,8 @@ def test_the_kernel_perceptron_is_its_naive_twin(q, sample, bias, epochs):
         assert (found.n_iter_, found.converged_, found.t_) == (len(mistakes), mistakes[-1] == 0, len(history))
         assert found.support_.tolist() == np.flatnonzero(history[-1]).tolist()
         assert np.array_equal(found.support_vectors_, X[found.support_])
-        assert np.allclose(found.dual_coef_, c[found.support_], rtol=1e-13)
-        assert found.intercept_ == pytest.approx(bias * c.sum(), abs=1e-12)
+        assert np.allclose(found.dual_coef_, c[None, found.support_], rtol=1e-13)
+        assert found.intercept_ == pytest.approx([bias * c.sum()], abs=1e-12)
         scores = found.decision_function(X)
         assert np.allclose(scores, gram @ c + bias * c.sum(), rtol=1e-12, atol=1e-12)
         assert found.predict(X).tolist() == np.where(scores > 0, 1, -1).tolist()
@@ -519,8 +519,8 @@ def test_it_is_scikit_learn_s_perceptron(bias, epochs):
     peer = Perceptron(shuffle=False, tol=None, max_iter=epochs, fit_intercept=bias).fit(X, y)
     found = KernelPerceptron(shuffle=False, max_iter=epochs, bias=bias, average=False).fit(X, y)
     assert found.n_iter_ == epochs  # not separable, so that neither stops
-    assert np.array_equal(found.dual_coef_ @ found.support_vectors_, peer.coef_[0])
-    assert found.intercept_ == peer.intercept_[0]
+    assert np.array_equal(found.dual_coef_ @ found.support_vectors_, peer.coef_)
+    assert np.array_equal(found.intercept_, peer.intercept_)
     assert np.array_equal(found.decision_function(X), peer.decision_function(X))
     assert np.array_equal(found.predict(X), peer.predict(X))
     averaged = SGDClassifier(
@@ -535,8 +535,8 @@ def test_it_is_scikit_learn_s_perceptron(bias, epochs):
         fit_intercept=bias,
     ).fit(X, y)
     found.set_params(average=True).fit(X, y)
-    assert np.allclose(found.dual_coef_ @ found.support_vectors_, averaged.coef_[0], rtol=1e-10)
-    assert found.intercept_ == pytest.approx(averaged.intercept_[0], abs=1e-10)
+    assert np.allclose(found.dual_coef_ @ found.support_vectors_, averaged.coef_, rtol=1e-10)
+    assert found.intercept_ == pytest.approx(averaged.intercept_, abs=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(3))
