@@ -703,8 +703,8 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         Their coefficients :math:`c_i`, averaged with ``average``.
     intercept_ : (1,) array
         b.
-    mistakes_ : (n_iter_,) int array
-        The mistakes of each epoch.
+    mistakes_ : (n,) int array
+        The mistakes of each of the n epochs.
     n_iter_ : int
         The number of epochs, the last included. Each ``partial_fit`` is one.
     converged_ : bool
