@@ -76,6 +76,10 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """What machine s learns."""
         raise NotImplementedError
 
+    def _values(self, X: Any) -> NDArray[Any]:
+        """What decides: (n, k), or for two classes (n,)."""
+        raise NotImplementedError
+
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit all machines.
 
@@ -156,6 +160,37 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             machines = [clone(self.estimator) for _ in range(self._prepare())]
         self._fit_columns(X, np.searchsorted(self.classes_, labels), weights, len(machines), machines)
         return self
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """The values whose first argmax :meth:`predict` answers, ties included.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+            For two classes (n,), as everywhere in scikit-learn: positive for the second class.
+        """
+        self._check_parameters()
+        return self._values(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the largest value of :meth:`decision_function`; of several, the first.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        values = self.decision_function(X)
+        winner = values > 0 if values.ndim == 1 else values.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[winner.astype(np.intp)]
+        return labels
 
     def _check_data(self, X: Any, y: ArrayLike, method: str, weights: Any, *, reset: bool) -> NDArray[Any]:
         """The labels. X itself is left to the machines, but for its numbers of rows and of features."""

@@ -941,6 +941,12 @@ class OutputCode(BinaryReduction):
     feature_names_in_ : (d,) array of str
         Their names, where ``X`` had names.
 
+    Notes
+    -----
+    ``decision_function`` is minus the distance of every row of the code; for exponential decoding, minus the
+    logarithm of the distance, which cannot overflow. For two classes it is the second's value minus the
+    first's.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -1008,40 +1014,10 @@ class OutputCode(BinaryReduction):
         scores: Floats = scorer(scorer.check(X)).T
         return scores
 
-    def decision_function(self, X: Any) -> Floats:
-        r"""Minus the distance of every row of the code.
-
-        For exponential decoding it is minus the logarithm of the distance, which cannot overflow. The
-        first argmax is what :meth:`predict` answers, ties included.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n, k) array
-            For two classes (n,), as everywhere in scikit-learn: the second class's value minus the
-            first's.
-        """
+    def _values(self, X: Any) -> Floats:
         found = decode(self.output_scores(X), self.code_, self.decoding)
         distances = found.distances if found.log_distances is None else found.log_distances
         return distances[:, 0] - distances[:, 1] if len(self.classes_) == 2 else -distances
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the closest row; of tied rows, the first.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array
-        """
-        winner = decode(self.output_scores(X), self.code_, self.decoding).winner
-        labels: NDArray[Any] = self.classes_[winner]
-        return labels
 
     def training_error_bound(self, X: Any, y: ArrayLike) -> TrainingErrorBound:
         """:func:`training_error_bound` of the fitted machines on examples, usually those of ``fit``.

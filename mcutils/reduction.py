@@ -223,48 +223,7 @@ def _winner(k: int, first: Indices, second: Indices, duel: Duel) -> Indices:
 # The estimators
 
 
-class _Decided(BinaryReduction):
-    """A reduction that predicts the largest of its values."""
-
-    def _values(self, X: Any) -> NDArray[Any]:
-        raise NotImplementedError
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """The values whose first argmax :meth:`predict` answers, ties included.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n, k) array
-            For two classes (n,), as everywhere in scikit-learn: positive for the second class.
-        """
-        self._check_parameters()
-        return self._values(X)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the largest value of :meth:`decision_function`; of several, the first.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array
-        """
-        values = self.decision_function(X)
-        winner = values > 0 if values.ndim == 1 else values.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[winner.astype(np.intp)]
-        return labels
-
-    def _label(self, y: int) -> str:
-        return repr(self.classes_[[y]].tolist()[0])
-
-
-class OneVsAll(_Decided):
+class OneVsAll(BinaryReduction):
     r"""A machine for each class against all others (def-reduction-ova).
 
     Parameters
@@ -330,7 +289,7 @@ class OneVsAll(_Decided):
         y = s if len(self.classes_) > 2 else 1
         signs = np.full(len(self.classes_), -1, dtype=np.int8)
         signs[y] = 1
-        return Column(signs, f"class {self._label(y)} against all others")
+        return Column(signs, f"class {_label(self.classes_, y)} against all others")
 
     def output_scores(self, X: Any) -> Floats:
         """Scores :math:`f_y(x_i)` of all classes; for two classes, the first's is minus the second's.
@@ -353,7 +312,7 @@ class OneVsAll(_Decided):
         return values if len(self.classes_) > 2 else values[:, 1]
 
 
-class OneVsOne(_Decided):
+class OneVsOne(BinaryReduction):
     r"""A machine for each pair of classes (def-reduction-ovo).
 
     Parameters
@@ -468,7 +427,8 @@ class OneVsOne(_Decided):
         y, r = self.pairs_[s]
         signs = np.zeros(len(self.classes_), dtype=np.int8)
         signs[y], signs[r] = 1, -1
-        return Column(signs, f"the pair of classes {self._label(y)} (+1) and {self._label(r)} (-1)")
+        first, second = _label(self.classes_, y), _label(self.classes_, r)
+        return Column(signs, f"the pair of classes {first} (+1) and {second} (-1)")
 
     def pairwise_scores(self, X: Any) -> Floats:
         """Scores :math:`f_{yr}(x_i)` of all pairs, in the order of ``pairs_``.
@@ -560,6 +520,10 @@ class OneVsOne(_Decided):
         # what is added is between -1/5 and 1/5: it cannot make up for half a vote
         values: Floats = _votes(signs) + (total / (5 * (1 + np.abs(total)))).T
         return values
+
+
+def _label(classes: NDArray[Any], y: int) -> str:
+    return repr(classes[[y]].tolist()[0])
 
 
 def _check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
