@@ -249,21 +249,22 @@ class _Ascent:
             return []
         return [slice(a, b) for a, b in zip([0, *self.ends[:-1]], self.ends, strict=True)]
 
-    def badness(self) -> Floats:
-        """By how much each coordinate violates optimality, on its own side of the middle of its group."""
+    def badness(self) -> tuple[Floats, Floats]:
+        """By how much each coordinate should rise, and fall, as seen from the middle of its group."""
         middle = np.zeros(len(self.beta))
         rise, fall = self.beta < self.upper, self.beta > self.lower
         for group in self.groups():
             high = self.error[group][rise[group]].max(initial=-np.inf)
             low = self.error[group][fall[group]].min(initial=np.inf)
-            middle[group] = (high + low) / 2 if np.isfinite(high) and np.isfinite(low) else np.nan
-        with np.errstate(invalid="ignore"):
-            ahead = self.error - middle
-        return np.nan_to_num(np.maximum(np.where(rise, ahead, 0.0), np.where(fall, -ahead, 0.0)), nan=0.0)
+            # without one that may rise, or one that may fall, none can move
+            middle[group] = (high + low) / 2 if np.isfinite(high - low) else self.error[group]
+        ahead = self.error - middle
+        return np.where(rise, np.maximum(ahead, 0.0), 0.0), np.where(fall, np.maximum(-ahead, 0.0), 0.0)
 
     def violation(self) -> float:
-        bad = float(self.badness().max(initial=0.0))
-        return bad if self.ends is None else 2 * bad
+        """The largest gradient along a move that the box leaves open."""
+        worst = max(float(side.max(initial=0.0)) for side in self.badness())
+        return worst if self.ends is None else 2 * worst
 
     def sweep(self, tolerance: float, most: int) -> bool:
         """Some steps; whether the violation was brought below the tolerance."""
@@ -275,14 +276,13 @@ class _Ascent:
             self.steps += steps
             self.work += _PAIR_WORK * steps * len(self.beta)
             return violation <= tolerance
-        bad = self.badness()
         while True:
-            violation = float(bad.max()) * (1 if self.ends is None else 2)
+            violation = self.violation()
             if violation <= tolerance:
                 return True
             if most <= 0:
                 return False
-            chosen = self._choose(bad)
+            chosen = self._choose()
             ends = None if self.ends is None else np.searchsorted(chosen, self.ends)
             beta, error = self.beta[chosen], self.error[chosen]
             steps, _ = self._inner(
@@ -302,13 +302,18 @@ class _Ascent:
             self.steps += steps
             self.work += (_PAIR_WORK * steps + len(self.beta)) * len(chosen)
             most -= max(steps, 1)
-            bad = self.badness()
 
-    def _choose(self, bad: Floats) -> Ints:
-        """The worst coordinates, and of the last ones those that are free, then any."""
-        block = min(_BLOCK, len(bad))
-        worst = np.argpartition(-bad, block // 2 - 1)[: block // 2]
-        chosen = set(worst[bad[worst] > 0].tolist())
+    def _choose(self) -> Ints:
+        """The worst on both sides of each group, and of the last choice those that are free, then any."""
+        block = min(_BLOCK, len(self.beta))
+        groups = self.groups() or [slice(None)]
+        share = max(1, block // (4 * len(groups)))
+        chosen: set[int] = set()
+        for side in self.badness():
+            for group in groups:
+                start, bad = group.start or 0, side[group]
+                worst = np.argpartition(-bad, share - 1)[:share] if len(bad) > share else np.arange(len(bad))
+                chosen.update((start + worst[bad[worst] > 0]).tolist())
         free = (self.beta > self.lower) & (self.beta < self.upper)
         for i in self.previous[np.argsort(~free[self.previous], kind="stable")].tolist():
             if len(chosen) >= block:
@@ -447,6 +452,8 @@ def solve_svm(
     ------
     NotSeparable
         The hard machine does not exist.
+    RuntimeError
+        Within ``max_iter`` steps neither a separating hyperplane nor a proof that there is none was found.
 
     Warns
     -----
@@ -637,22 +644,6 @@ def _solve_soft(
         beta = _balanced(inside, y) if bias else y * inside
     ascent = _Ascent(gram, y, lower, upper, np.array([m]) if bias else None, beta, max_iter)
 
-    def evaluate() -> tuple[float, float, float, tuple[float, float]]:
-        kinks = ascent.error  # y - <w, phi>
-        free = (ascent.beta > lower) & (ascent.beta < upper)
-        interval, b = (0.0, 0.0), 0.0
-        if bias:
-            interval = _biases(kinks, y, prices)
-            b = (interval[0] + interval[1]) / 2
-            if free.any():
-                b = float(np.clip(kinks[free].mean(), *interval))
-                interval = (b, b)
-        square = float(ascent.beta @ (y - kinks))  # |w|^2
-        slack = np.maximum(0.0, y * (kinks - b))  # 1 - y (g + b) = y (kink - b)
-        primal = 0.5 * square + float(prices @ slack)
-        dual = float(ascent.beta @ y) - 0.5 * square
-        return primal, dual, b, interval
-
     # 1 is the violation of the start; the gap is at most the violation times the sum of prices
     tolerance, patience, stalled, best = 0.5, m + 200, 0, np.inf
     while True:
@@ -661,51 +652,51 @@ def _solve_soft(
             patience = min(2 * patience, 5 * m + 2000)
             ascent.newton()
         ascent.refresh()
-        primal, dual, _, _ = evaluate()
+        kinks = ascent.error  # y - <w, phi>
+        b, interval = _best_bias(ascent.beta, kinks, y, prices) if bias else (0.0, (0.0, 0.0))
+        square = float(ascent.beta @ (y - kinks))  # |w|^2
+        scores = y - kinks + b
+        slack = np.maximum(0.0, y * (kinks - b))  # 1 - y (y - kink + b)
+        primal = 0.5 * square + float(prices @ slack)
+        dual = float(ascent.beta @ y) - 0.5 * square
         gap = primal - dual
-        if gap <= tol * primal or ascent.steps >= max_iter:
+        # rounding ends progress where the violation is a few units in the last place
+        stalled = stalled + 1 if reached and gap >= 0.5 * best else 0
+        best = min(best, gap)
+        if gap <= tol * primal or ascent.steps >= max_iter or stalled > 12 or tolerance < 1e-15:
             break
         if reached:
             ascent.newton()
             tolerance *= 0.2
-        # rounding ends progress where the violation is a few units in the last place
-        stalled = stalled + 1 if reached and gap >= 0.5 * best else 0
-        best = min(best, gap)
-        if tolerance < 1e-15 or stalled > 12:
-            break
-    return _finish_soft(ascent, y, prices, evaluate, bias=bias, tol=tol)
 
-
-def _finish_soft(
-    ascent: _Ascent,
-    y: Floats,
-    prices: Floats,
-    evaluate: Callable[[], tuple[float, float, float, tuple[float, float]]],
-    *,
-    bias: bool,
-    tol: float,
-) -> SVMSolution:
-    violation = ascent.violation()
-    primal, dual, b, interval = evaluate()
-    alpha = y * ascent.beta + 0.0  # no minus zero
-    converged = primal - dual <= tol * primal
+    converged = gap <= tol * primal
     if not converged:
-        _warn((primal - dual) / primal, tol, ascent.steps)
-    kkt = {"violation": violation}
+        _warn(gap / primal, tol, ascent.steps)
+    alpha = y * ascent.beta + 0.0  # no minus zero
+    kkt = {"violation": ascent.violation()}
     if bias:
         kkt["balance"] = abs(float(ascent.beta.sum()))
-    scores = y - ascent.error + b
     return SVMSolution(
         alpha=alpha,
         bias=b,
         bias_interval=interval,
         scores=scores,
-        slack=np.maximum(0.0, 1.0 - y * scores),
+        slack=slack,
         kinds=_kinds(alpha, prices),
         support=np.flatnonzero(alpha > 0),
         certificate=Certificate(primal, dual, kkt, ascent.steps),
         converged=converged,
     )
+
+
+def _best_bias(beta: Floats, kinks: Floats, y: Floats, prices: Floats) -> tuple[float, tuple[float, float]]:
+    """The bias, and all that are as good: see the notes of :func:`solve_svm`."""
+    interval = _biases(kinks, y, prices)
+    free = (beta != 0) & (np.abs(beta) < prices)
+    if not free.any():
+        return (interval[0] + interval[1]) / 2, interval
+    b = float(np.clip(kinks[free].mean(), *interval))
+    return b, (b, b)
 
 
 def _solve_hard(
@@ -744,23 +735,25 @@ def _solve_hard(
         lowest = [float(part.min()) for part in np.split(g, ends[:-1])]
         margin = sum(lowest) / len(lowest)  # of w and the best bias
         if margin > 0:
-            # w / margin is feasible; of the multiples of lambda the dual's best is 2 / |w|^2 (1 without
-            # groups)
-            total = float(len(ends))
-            primal, dual = 0.5 * square / margin**2, 0.5 * total**2 / square
-        if margin > 0 and (primal - dual <= tol * primal or ascent.steps >= max_iter):
-            break
-        if margin <= 0 and square <= nothing:
-            _refuse(ascent, order, y, bias)
-        if reached:
-            tolerance = min(0.2 * tolerance, 0.2 * max(square, nothing))
+            # w / margin is feasible; the best multiple of lambda has the dual value (sum lambda)^2 / 2 |w|^2
+            primal, dual = 0.5 * square / margin**2, 0.5 * len(ends) ** 2 / square
+            if primal - dual <= tol * primal:
+                break
+        elif square <= nothing:
+            raise _not_separable(ascent, order, y, bias)
         gap = square - sum(lowest)
         stalled = stalled + 1 if reached and gap >= 0.5 * best else 0
         best = min(best, gap)
         if stalled > 12 or ascent.steps >= max_iter:
             if margin > 0:
                 break
-            _refuse(ascent, order, y, bias)
+            raise RuntimeError(
+                f"not decided after {ascent.steps} steps whether the classes are separable: the distance "
+                f"of their convex hulls is at most {square**0.5:.3g}, and no separating w was met; "
+                "allow more steps, or scale the inputs"
+            )
+        if reached:
+            tolerance = min(0.2 * tolerance, 0.2 * max(square, nothing))
     converged = primal - dual <= tol * primal
     if not converged:
         _warn((primal - dual) / primal, tol, ascent.steps)
@@ -789,7 +782,7 @@ def _solve_hard(
     )
 
 
-def _refuse(ascent: _Ascent, order: Ints, y: Floats, bias: bool) -> None:
+def _not_separable(ascent: _Ascent, order: Ints, y: Floats, bias: bool) -> NotSeparable:
     for _ in range(3):  # the two points are brought together as far as their digits go
         ascent.newton()
         ascent.refresh()
@@ -797,7 +790,7 @@ def _refuse(ascent: _Ascent, order: Ints, y: Floats, bias: bool) -> None:
     full = np.zeros(len(y))
     full[order] = ascent.beta
     involved = int((full > 0).sum())
-    raise NotSeparable(
+    return NotSeparable(
         "the classes are not separable by a hyperplane "
         + ("with bias: a convex combination of each" if bias else "through the origin: a convex combination")
         + f" ({involved} examples in all) is "
