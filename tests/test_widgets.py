@@ -364,6 +364,34 @@ def test_contours_do_not_cross_where_all_four_edges_are_crossed(svm, level, coun
     assert len(call(svm, "mcSvm.contours", chequered.ravel().tolist(), 3, level)) == count
 
 
+def test_the_page_begins_with_the_machines_of_the_chapter(svm):
+    """The points of its figure, with the support vectors and mistakes that the chapter prints."""
+    notebook = json.loads((WEB.parent / "chapters" / "kernel.ipynb").read_text(encoding="utf-8"))
+    cells = ["".join(cell["source"]) for cell in notebook["cells"]]
+    (points,) = (found[1] for text in cells if (found := re.search(r"data-points='(.*?)'", text)))
+    points = np.array(json.loads(points))
+
+    toy = next(text for text in cells if "def toy(" in text)
+    drawn = re.search(r"^X, y = (toy\(.*\))$", toy, re.MULTILINE)[1]
+    names = {"np": np}
+    exec(toy[toy.index("def toy(") : toy.index("def draw(")], names)
+    X, y = eval(drawn, names)
+    np.testing.assert_array_equal(points[:, :2], X)
+    np.testing.assert_array_equal(points[:, 2], y < 0)  # circles are class +1, as in the figure
+
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    printed = "".join("".join(output.get("text", "")) for output in outputs)
+    rows = re.findall(
+        r"^(linear|RBF), C = (\d+)(?:, gamma = (\S+))? +support +(\d+) +wrong: +(\d+) of", printed, re.M
+    )
+    assert len(rows) == 5
+    for name, C, gamma, support, wrong in rows:
+        settings = {"kernel": name.lower(), "C": float(C), "gamma": float(gamma or 0)}
+        found = call(svm, "mcSvm.solve", X.tolist(), y.tolist(), settings)
+        assert 60 - found["kinds"].count("none") == int(support), settings
+        assert sum(found["mistakes"]) == int(wrong), settings
+
+
 def test_the_examples_of_the_page_have_two_classes_and_fit(svm):
     examples = call(svm, "(() => Object.values(mcSvm.EXAMPLES).map(({ points }) => points()))")
     for points in map(np.array, examples):
