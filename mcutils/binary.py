@@ -629,7 +629,7 @@ def _warn(gap: float, tol: float, steps: int) -> None:
         f"the machine is not solved to tol={tol:g}: primal and dual differ by {gap:.3g} of the primal "
         f"after {steps} steps",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=5,  # who called solve_svm or fit
     )
 
 
@@ -641,7 +641,9 @@ def _solve_soft(
     beta = np.zeros(m)
     if initial is not None:
         inside = np.clip(initial, 0.0, prices)
-        beta = _balanced(inside, y) if bias else y * inside
+        # what is balanced up to rounding is left alone: multipliers at a bound must stay exactly there
+        uneven = bias and abs(float(y @ inside)) > 1e-12 * float(inside.sum())
+        beta = _balanced(inside, y) if uneven else y * inside
     ascent = _Ascent(gram, y, lower, upper, np.array([m]) if bias else None, beta, max_iter)
 
     # 1 is the violation of the start; the gap is at most the violation times the sum of prices
@@ -661,9 +663,9 @@ def _solve_soft(
         dual = float(ascent.beta @ y) - 0.5 * square
         gap = primal - dual
         # rounding ends progress where the violation is a few units in the last place
-        stalled = stalled + 1 if reached and gap >= 0.5 * best else 0
+        stalled = stalled + 1 if gap >= (0.5 if reached else 0.99) * best else 0
         best = min(best, gap)
-        if gap <= tol * primal or ascent.steps >= max_iter or stalled > 12 or tolerance < 1e-15:
+        if gap <= tol * primal or ascent.steps >= max_iter or stalled > 25 or tolerance < 1e-15:
             break
         if reached:
             ascent.newton()
@@ -742,9 +744,9 @@ def _solve_hard(
         elif square <= nothing:
             raise _not_separable(ascent, order, y, bias)
         gap = square - sum(lowest)
-        stalled = stalled + 1 if reached and gap >= 0.5 * best else 0
+        stalled = stalled + 1 if gap >= (0.5 if reached else 0.99) * best else 0
         best = min(best, gap)
-        if stalled > 12 or ascent.steps >= max_iter:
+        if stalled > 25 or ascent.steps >= max_iter:
             if margin > 0:
                 break
             raise RuntimeError(
@@ -1115,6 +1117,7 @@ def separate(X: ArrayLike, y: ArrayLike, *, bias: bool = True) -> Separation:
     if found.status != 0:
         raise RuntimeError(f"the linear programme was not solved: {found.message}")
     w = found.x[:d] / np.where(width > 0, width, 1.0)
+    w /= np.abs(w).max() or 1.0
     b = _middle(points @ w, labels) if bias else 0.0
     if w.any() and _separates(points, labels, w, b):
         return Separation(True, w, b, geometric_margin(points, labels, w, b))
@@ -1457,25 +1460,33 @@ class _Risk:
             theta = self.newton(signed, theta, lambda w: (float(w @ w) / 2, w, np.ones_like(w)))
             return self.result(signed, theta, basis)
 
-        smoothing = 1.0
+        smoothing, before = 1.0, theta
         while True:
-            theta = self.newton(signed, theta, partial(_smooth_lasso, smoothing))
+            before, theta = theta, self.newton(signed, theta, partial(_smooth_lasso, smoothing))
             found = self.result(signed, theta)
-            if found.certificate.gap <= tol / 4 or smoothing < 1e-15:
+            if (smoothing < 1.0 and found.certificate.gap <= tol / 4) or smoothing < 1e-15:
                 break
             smoothing *= 0.2
-        # without the weights that are too small to matter, the signs of the others held
-        kept = np.abs(theta[:d]) > smoothing**0.5 * max(1e-3, float(np.abs(theta[:d]).max()))
-        columns_kept = np.r_[kept, np.full(int(self.bias), True)]
-        signs = np.sign(theta[:d][kept])
-        sparse = np.zeros_like(theta)
-        sparse[columns_kept] = self.newton(
-            signed[:, columns_kept],
-            theta[columns_kept],
-            lambda w: (float(signs @ w), signs, np.zeros_like(w)),
-        )
-        refined = self.result(signed, sparse)
-        return refined if refined.certificate.gap <= max(tol, found.certificate.gap) else found
+        # weights that shrink with the smoothing are zero in the limit; the signs of the others hold, or they
+        # are zero too
+        kept = np.abs(theta[:d]) > 0.5 * np.abs(before[:d])
+        for _ in range(20):
+            signs = np.sign(theta[:d][kept])
+            columns_kept = np.r_[kept, np.full(int(self.bias), True)]
+            sparse = np.zeros_like(theta)
+            sparse[columns_kept] = self.newton(
+                signed[:, columns_kept],
+                theta[columns_kept],
+                partial(_signed_sum, signs),
+            )
+            refined = self.result(signed, sparse)
+            if refined.certificate.gap <= tol:
+                return refined
+            turned = np.sign(sparse[:d]) * np.sign(theta[:d]) < 0
+            if not turned.any():
+                break
+            kept &= ~turned
+        return found
 
     def result(self, signed: Floats, theta: Floats, basis: Floats | None = None) -> LinearRisk:
         w, b = (theta[:-1], float(theta[-1])) if self.bias else (theta, 0.0)
@@ -1494,37 +1505,42 @@ class _Risk:
         def value(theta: Floats) -> float:
             return penalty(theta[:n])[0] + self.C * float(self.loss(signed @ theta).sum())
 
-        now = value(theta)
-        for _ in range(200):
+        def gradient(theta: Floats) -> Floats:
+            found: Floats = self.C * (signed.T @ self.loss.subgradient(signed @ theta))
+            found[:n] += penalty(theta[:n])[1]
+            return found
+
+        now, slope = value(theta), gradient(theta)
+        for _ in range(200 if len(theta) else 0):
             z = signed @ theta
-            slope = self.loss.subgradient(z)
-            gradient = self.C * (signed.T @ slope)
-            bend = self.C * (-slope * (1 + slope) if self.name == "logistic" else 2.0 * (z < 1))
+            first = self.loss.subgradient(z)
+            bend = self.C * (-first * (1 + first) if self.name == "logistic" else 2.0 * (z < 1))
             hessian = signed.T @ (bend[:, None] * signed)
-            _, first, second = penalty(theta[:n])
-            gradient[:n] += first
-            hessian[np.diag_indices(n)] += second
+            hessian[np.diag_indices(n)] += penalty(theta[:n])[2]
             # scaled to a unit diagonal; the ridge is rounding, for directions without curvature
-            scale = np.sqrt(np.maximum(np.diag(hessian), 1e-300 + 1e-14 * np.diag(hessian).max(initial=0.0)))
-            scaled = hessian / scale[:, None] / scale
+            diagonal = np.diag(hessian)
+            unit = np.sqrt(np.maximum(diagonal, 1e-300 + 1e-14 * diagonal.max(initial=0.0)))
+            scaled = hessian / unit[:, None] / unit
             scaled[np.diag_indices(len(scaled))] += 1e-13
             try:
-                factor = cho_factor(scaled, lower=True)
+                step = -cho_solve(cho_factor(scaled, lower=True), slope / unit) / unit
             except np.linalg.LinAlgError:
                 break
-            step = -cho_solve(factor, gradient / scale) / scale
-            decrease = -float(gradient @ step)
+            decrease = -float(slope @ step)
             self.n_steps += 1
-            if not decrease > 1e-15 * max(abs(now), 1e-300):
-                theta = theta + step if np.isfinite(step).all() and value(theta + step) <= now else theta
-                break
             t = 1.0
-            while t > 1e-10 and value(theta + t * step) > now - 1e-4 * t * decrease:
-                t /= 2
-            ahead = value(theta + t * step)
-            if not ahead < now:
+            if decrease > 1e-13 * abs(now):
+                while t > 1e-10 and value(theta + t * step) > now - 1e-4 * t * decrease:
+                    t /= 2
+            ahead = theta + t * step
+            further = gradient(ahead)
+            # at the bottom the values are equal up to rounding, and the gradient still tells
+            if not (
+                value(ahead) < now - 1e-13 * abs(now)
+                or np.abs(further).max(initial=0.0) < np.abs(slope).max(initial=0.0) / 2
+            ):
                 break
-            theta, now = theta + t * step, ahead
+            theta, now, slope = ahead, value(ahead), further
         return theta
 
 
@@ -1533,6 +1549,11 @@ def _smooth_lasso(mu: float, w: Floats) -> tuple[float, Floats, Floats]:
     root = np.hypot(mu, w)
     tau = mu + root
     return float((tau - mu * np.log(2 * mu * tau)).sum()), w / tau, mu / (root * tau)
+
+
+def _signed_sum(signs: Floats, w: Floats) -> tuple[float, Floats, Floats]:
+    """The sum of the absolute values while the signs hold, and its two derivatives."""
+    return float(signs @ w), signs, np.zeros_like(w)
 
 
 def _balanced(alpha: Floats, y: Floats) -> Floats:

@@ -1,16 +1,31 @@
 """Two classes: machines against cvxopt and scikit-learn, degenerate samples, and what is refused."""
 
 import os
+import pickle
+import tracemalloc
 import warnings
+from fractions import Fraction
+from math import inf
 
 import cvxopt
 import numpy as np
 import pytest
 from cvxopt import solvers
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import scale
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import binary, kernel
+from mcutils.jit import smo
 
 solvers.options.update(show_progress=False, abstol=1e-11, reltol=1e-11, feastol=1e-11)
 
@@ -48,12 +63,470 @@ def sample(trial):
 @pytest.mark.parametrize("trial", range(120))
 def test_the_optimum_is_that_of_cvxopt(trial, bias):
     gram, y, C = sample(trial)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = binary.solve_svm(gram, y, C, bias=bias, tol=1e-9)
+    found = binary.solve_svm(gram, y, C, bias=bias, tol=1e-9)
     assert found.converged
+    assert found.certificate.certifies(1e-9)
     peer = dual_by_cvxopt(gram, y, C, bias)
     assert found.certificate.primal == pytest.approx(peer, rel=1e-6, abs=1e-6)
+    check_solution(found, gram, y, C, bias)
+
+
+def check_solution(found, gram, y, C, bias, atol=1e-4):
+    """A solution is what it says: values by their formulas, the box, the balance, and the kinds."""
+    beta = found.alpha * y
+    assert (found.alpha >= 0).all()
+    assert (found.alpha <= C).all()
+    scores = gram @ beta + found.bias
+    np.testing.assert_allclose(found.scores, scores, atol=1e-8 * max(1.0, np.abs(scores).max()))
+    np.testing.assert_allclose(found.slack, np.maximum(0, 1 - y * found.scores), atol=1e-9)
+    square = beta @ gram @ beta
+    rough = 1e-9 * (1 + found.alpha.sum() + np.max(C, initial=0.0, where=np.isfinite(C)))
+    assert found.certificate.primal == pytest.approx(square / 2 + C @ found.slack, rel=1e-9, abs=rough)
+    assert found.certificate.dual == pytest.approx(found.alpha.sum() - square / 2, rel=1e-9, abs=rough)
+    if bias:
+        assert abs(beta.sum()) <= 1e-12 * max(1.0, found.alpha.sum())
+        assert found.bias_interval[0] <= found.bias <= found.bias_interval[1]
+    else:
+        assert (found.bias, found.bias_interval) == (0.0, (0.0, 0.0))
+    np.testing.assert_array_equal(found.support, np.flatnonzero(found.alpha))
+    # complementary slackness, as far as the gap allows: it is the sum of these products
+    product = found.alpha * (1 - y * found.scores)
+    missed = (C * found.slack - product).sum()
+    assert missed == pytest.approx(found.certificate.primal - found.certificate.dual, abs=10 * rough)
+    for kind, holds in (
+        ("none", found.alpha == 0),
+        ("free", (found.alpha > 0) & (found.alpha < C)),
+        ("bound", (found.alpha == C) & (C > 0)),
+    ):
+        np.testing.assert_array_equal(found.kinds == kind, holds)
+    free = found.kinds == "free"
+    assert np.abs(y[free] * found.scores[free] - 1).max(initial=0.0) < atol
+
+
+@pytest.mark.parametrize("trial", range(24))
+def test_every_bias_of_the_interval_is_optimal_and_no_other(trial):
+    gram, y, C = sample(trial)
+    found = binary.solve_svm(gram, y, C, tol=1e-10)
+    inner = found.scores - found.bias
+
+    def paid(b):
+        return C @ np.maximum(0, 1 - y * (inner + b))
+
+    low, high = found.bias_interval
+    least = paid(found.bias)
+    rounding = 1e-9 * C.sum() * (1 + np.abs(inner).max())
+    for b in (low, high, (low + high) / 2):
+        assert paid(b) == pytest.approx(least, abs=rounding)
+    for b in (low - 0.01, high + 0.01):
+        assert paid(b) >= least - rounding
+    if not (found.kinds == "free").any():
+        steep = min(1e-2, 0.99 * C[C > 0].min())  # beyond the interval the slope is a price at least
+        assert paid(low - 0.01) > least + 1e-4 * steep - rounding
+        assert paid(high + 0.01) > least + 1e-4 * steep - rounding
+
+
+def test_the_interval_of_biases_where_no_multiplier_is_free():
+    """x = -1, 1 and C = 0.1: both multipliers are C, w = 0.2, and each b up to 0.8 pays the same slack."""
+    found = binary.solve_svm([[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=0.1)
+    assert found.kinds.tolist() == ["bound", "bound"]
+    np.testing.assert_allclose(found.bias_interval, [-0.8, 0.8], rtol=1e-12)
+    assert found.bias == 0.0
+    # with one more positive example the slope never vanishes: one bias, though none is free
+    gram = np.outer([-1, 1, 1], [-1, 1, 1])
+    found = binary.solve_svm(gram, [-1, 1, 1], C=0.1)
+    np.testing.assert_allclose(found.bias_interval, [0.8, 0.8], rtol=1e-12)
+    # a zero Gram matrix: the majority decides, and nothing does where there is none
+    assert binary.solve_svm(np.zeros((3, 3)), [1, 1, -1]).bias_interval == (1.0, 1.0)
+    assert binary.solve_svm(np.zeros((2, 2)), [1, -1]).bias_interval == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("exponent", [-12, -6, 4, 8])
+def test_prices_tiny_and_huge(exponent, bias):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
+    C = 10.0**exponent
+    found = binary.solve_svm(X @ X.T, y, C, bias=bias)
+    assert found.converged
+    # relative to the primal itself, not to 1
+    assert found.certificate.primal - found.certificate.dual <= 1e-6 * found.certificate.primal
+    if exponent < 0:  # then w is nearly 0 and each example of the smaller class is bound
+        few = min((y > 0).sum(), (y < 0).sum())
+        assert found.certificate.primal == pytest.approx(C * (2 * few if bias else 60), rel=1e-3)
+
+
+def test_a_machine_is_the_same_for_repeated_and_for_weighted_examples():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.where(X[:, 0] + rng.normal(size=40) > 0, 1, -1)
+    counts = rng.integers(0, 4, size=40)
+    once = binary.BinarySVM(kernel="rbf", gamma=0.5).fit(X, y, sample_weight=counts)
+    often = binary.BinarySVM(kernel="rbf", gamma=0.5).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    assert once.certificate_.primal == pytest.approx(often.certificate_.primal, rel=2e-6)
+    np.testing.assert_allclose(once.decision_function(X), often.decision_function(X), atol=1e-3)
+    assert (once.kinds_[counts == 0] == "none").all()
+
+
+# ---------------------------------------------------------------------------------------------------
+# The hard machine
+
+
+def hard_sample(trial):
+    rng = np.random.default_rng(trial)
+    m, d = int(rng.integers(2, 50)), int(rng.integers(1, 6))
+    X = rng.normal(size=(m, d))
+    if trial % 3 == 0:
+        X = np.round(2 * X)
+    w = rng.normal(size=d)
+    noise = rng.normal(size=m) * rng.choice([0, 0, 0.3])
+    y = np.where(X @ w + rng.normal() / 2 + noise > 0, 1.0, -1.0)
+    if trial % 7 == 0:
+        y[:] = 1
+    y[:2] = -1, 1
+    return X, y
+
+
+def hard_by_cvxopt(X, y, bias):
+    """The least half square of w with all functional margins at least 1; None where there is none."""
+    rows = y[:, None] * (np.column_stack([X, np.ones(len(X))]) if bias else X)
+    n = rows.shape[1]
+    if linprog(np.zeros(n), A_ub=-rows, b_ub=-np.ones(len(X)), bounds=(None, None)).status != 0:
+        return None
+    square = np.eye(n)
+    if bias:
+        square[-1, -1] = 0
+    box = cvxopt.matrix(-rows), cvxopt.matrix(-np.ones(len(X)))
+    return solvers.qp(cvxopt.matrix(square), cvxopt.matrix(np.zeros(n)), *box)["primal objective"]
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("trial", range(60))
+def test_the_hard_machine_or_the_proof_that_there_is_none(trial, bias):
+    X, y = hard_sample(trial)
+    peer = hard_by_cvxopt(X, y, bias)
+    if peer is None:
+        with pytest.raises(binary.NotSeparable, match="not separable by a hyperplane") as refused:
+            binary.solve_svm(X @ X.T, y, inf, bias=bias, tol=1e-9)
+        check_proof(X, y, refused.value.weights, bias, atol=1e-6)
+        assert refused.value.distance < 1e-6
+        assert not binary.separate(X, y, bias=bias).separable
+        return
+    found = binary.solve_svm(X @ X.T, y, inf, bias=bias, tol=1e-9)
+    assert found.converged
+    assert found.certificate.primal == pytest.approx(peer, rel=1e-6, abs=1e-6)
+    assert (y * found.scores).min() == pytest.approx(1)
+    assert not found.slack.any()
+    assert set(found.kinds) <= {"none", "free"}
+    # the geometric margin is 1 / |w|, and the other solver of separation finds no larger one
+    w = X.T @ (y * found.alpha)
+    margin = binary.geometric_margin(X, y, w, found.bias)
+    assert margin == pytest.approx(1 / np.linalg.norm(w), rel=1e-6)
+    other = binary.separate(X, y, bias=bias)
+    assert other.separable
+    assert other.margin <= margin * (1 + 1e-6)
+
+
+def check_proof(X, y, weights, bias, atol):
+    assert (weights >= 0).all()
+    if bias:
+        assert weights[y > 0].sum() == pytest.approx(1)
+        assert weights[y < 0].sum() == pytest.approx(1)
+    else:
+        assert weights.sum() == pytest.approx(1)
+    np.testing.assert_allclose((weights * y) @ X, 0, atol=atol)
+
+
+def test_a_hard_machine_is_the_limit_of_soft_ones():
+    X = np.array([[0.0], [1.0], [3.0], [4.0]])
+    y = np.array([-1, -1, 1, 1])
+    hard = binary.solve_svm(X @ X.T, y, inf)
+    for C in (0.5, 1.0, 1e6):  # from C = alpha on they are one
+        soft = binary.solve_svm(X @ X.T, y, C)
+        assert soft.certificate.primal == pytest.approx(hard.certificate.primal)
+    assert binary.solve_svm(X @ X.T, y, 0.4).certificate.primal < hard.certificate.primal
+
+
+def test_examples_without_a_price_are_ignored_by_the_hard_machine():
+    X = np.array([[0.0], [1.0], [3.0], [4.0], [10.0]])
+    y = np.array([-1, -1, 1, 1, -1])
+    found = binary.solve_svm(X @ X.T, y, [inf, inf, inf, inf, 0.0])
+    np.testing.assert_allclose(found.scores, X[:, 0] - 2, atol=1e-9)
+    assert found.slack.tolist() == pytest.approx([0, 0, 0, 0, 9])
+    assert found.kinds.tolist() == ["none", "free", "free", "none", "none"]
+
+
+def test_a_search_that_is_cut_off_claims_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 5))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    with pytest.raises(RuntimeError, match="not decided after 1 steps"):
+        binary.solve_svm(X @ X.T, y, inf, max_iter=1)
+
+
+# ---------------------------------------------------------------------------------------------------
+# The solver
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("trial", range(0, 120, 5))
+def test_rows_in_blocks_are_the_whole_matrix(monkeypatch, trial, bias):
+    gram, y, C = sample(trial)
+    asked = []
+
+    def compute(rows, columns):
+        asked.append(len(rows))
+        return gram[rows][:, columns]
+
+    monkeypatch.setattr(binary, "_BLOCK", 6)
+    monkeypatch.setattr(binary, "CACHE_BYTES", 0)
+    by_rows = binary._Gram(np.diag(gram).copy(), compute)
+    found = binary._solve(by_rows, y, C, bias=bias, tol=1e-9, max_iter=10**7)
+    assert found.converged
+    assert by_rows._kept.shape[0] <= 12
+    assert asked
+    whole = binary.solve_svm(gram, y, C, bias=bias, tol=1e-9)
+    assert found.certificate.primal == pytest.approx(whole.certificate.primal, rel=1e-8, abs=1e-8)
+    check_solution(found, gram, y, C, bias)
+
+
+@pytest.mark.parametrize("trial", range(0, 60, 4))
+def test_the_hard_machine_in_blocks(monkeypatch, trial):
+    X, y = hard_sample(trial)
+    monkeypatch.setattr(binary, "_BLOCK", 6)
+    monkeypatch.setattr(binary, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(binary, "CACHE_BYTES", 0)
+    machine = binary.BinarySVM(inf)
+    try:
+        whole = binary.solve_svm(X @ X.T, y, inf).certificate.primal
+    except binary.NotSeparable:
+        with pytest.raises(binary.NotSeparable):
+            machine.fit(X, y)
+    else:
+        assert machine.fit(X, y).certificate_.primal == pytest.approx(whole, rel=1e-5)
+
+
+def test_compiled_and_python_agree():
+    gram, y, C = sample(3)
+    lower, upper = np.minimum(0, y * C), np.maximum(0, y * C)
+    for steps in (smo.pairs, smo.singles):
+        ends = (np.array([len(y)]),) if steps is smo.pairs else ()
+        results = []
+        for function in (steps, steps.py_func):
+            beta, error = np.zeros(len(y)), y.copy()
+            count, violation = function(gram, lower, upper, *ends, beta, error, 1e-3, 1e-12, 100)
+            np.testing.assert_allclose(error, y - gram @ beta, atol=1e-10)
+            results.append([count, violation, *beta])
+        np.testing.assert_allclose(*results, rtol=1e-9, atol=1e-12)
+    totals = np.ones((2, len(y)))
+    for function, total in zip((smo.add_rows, smo.add_rows.py_func), totals, strict=True):
+        function(gram, np.array([0, 2]), np.array([2.0, -1.0]), total)
+    np.testing.assert_allclose(totals, [1 + 2 * gram[0] - gram[2]] * 2, rtol=1e-12)
+
+
+def test_it_can_start_where_a_similar_machine_ended():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.where(X[:, 0] + rng.normal(size=200) > 0, 1, -1)
+    gram = kernel.rbf(0.5).gram(X)
+    cold = binary.solve_svm(gram, y, 1.0)
+    again = binary.solve_svm(gram, y, 1.0, initial=cold.alpha)
+    assert again.certificate.n_iter < cold.certificate.n_iter / 10
+    # moved into the box, and into balance
+    for initial in (1e9 * cold.alpha, np.where(y > 0, 5.0, -5.0)):
+        found = binary.solve_svm(gram, y, 1.0, initial=initial)
+        assert found.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-6)
+
+
+def test_a_machine_that_is_not_solved_says_by_how_much():
+    gram, y, C = sample(8)
+    with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-09: primal and dual differ by") as said:
+        found = binary.solve_svm(gram, y, C, tol=1e-9, max_iter=1)
+    assert not found.converged
+    assert not found.certificate.certifies(1e-9)
+    assert said[0].filename == __file__
+
+
+def test_a_gap_can_be_out_of_reach_of_rounding():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = rng.choice([-1, 1], size=60)
+    with pytest.warns(ConvergenceWarning, match="not solved"):
+        found = binary.solve_svm(X @ X.T, y, 1e15)
+    assert not found.converged
+
+
+def test_ten_thousand_examples_fit_into_memory():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 5))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    X[:, 0] += y
+    tracemalloc.start()
+    machine = binary.BinarySVM(0.01, kernel="rbf", gamma=0.1, tol=1e-2).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert machine.converged_
+    assert peak < 5e8
+
+
+# ---------------------------------------------------------------------------------------------------
+# Peers
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"kernel": "linear"},
+        {"kernel": "rbf", "gamma": "scale"},
+        {"kernel": "rbf", "gamma": 0.3},
+        {"kernel": "polynomial", "gamma": 0.1, "degree": 2, "coef0": 1.0},
+    ],
+    ids=str,
+)
+def test_agrees_with_svc(named, C):
+    X, y = (part[:200] for part in load_breast_cancer(return_X_y=True))
+    X = scale(X)
+    machine = binary.BinarySVM(C, tol=1e-10, **named).fit(X, y)
+    peer = SVC(C=C, tol=1e-8, **named | {"kernel": named["kernel"].replace("polynomial", "poly")}).fit(X, y)
+    gram = machine.kernel_.gram(X)
+    beta = np.zeros(len(y))
+    beta[peer.support_] = peer.dual_coef_[0]
+    theirs = np.abs(beta).sum() - beta @ gram @ beta / 2
+    assert theirs == pytest.approx(machine.certificate_.primal, rel=1e-6)
+    np.testing.assert_allclose(machine.decision_function(X), peer.decision_function(X), atol=1e-3)
+    assert machine.intercept_[0] == pytest.approx(peer.intercept_[0], abs=1e-3)
+    if named["kernel"] == "linear":
+        np.testing.assert_allclose(machine.coef_, peer.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize("scaling", [None, 1.0, 10.0])
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
+def test_agrees_with_linear_svc(loss, scaling):
+    """Which regularises its intercept: a machine without bias, with one more feature."""
+    X, y = (part[:200] for part in load_breast_cancer(return_X_y=True))
+    X = scale(X)
+    signs = np.where(y == 1, 1.0, -1.0)
+    peer = LinearSVC(
+        loss=loss.replace("-", "_"),
+        dual=True,
+        tol=1e-10,
+        max_iter=10**7,
+        fit_intercept=scaling is not None,
+        intercept_scaling=scaling or 1.0,
+    ).fit(X, y)
+    longer = X if scaling is None else np.column_stack([X, np.full(len(X), scaling)])
+    w = peer.coef_[0] if scaling is None else np.append(peer.coef_[0], peer.intercept_[0] / scaling)
+    found = binary.minimise_risk(longer, signs, loss=loss, bias=False)
+    paid = np.maximum(0, 1 - signs * (longer @ w)) ** (1 if loss == "hinge" else 2)
+    assert w @ w / 2 + paid.sum() == pytest.approx(found.certificate.primal, rel=1e-6)
+    if loss == "hinge":
+        machine = binary.BinarySVM(bias=False).fit(longer, y)
+        assert machine.certificate_.primal == pytest.approx(found.certificate.primal, rel=2e-6)
+        assert binary.hinge_objective(longer, signs, w) == pytest.approx(found.certificate.primal, rel=1e-6)
+        with_bias = binary.BinarySVM().fit(X, y)  # a bias that costs nothing is cheaper
+        assert with_bias.certificate_.primal < machine.certificate_.primal
+
+
+# ---------------------------------------------------------------------------------------------------
+# The estimator
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return scale(X)[:150], np.array(["malignant", "benign"])[y][:150]
+
+
+def test_attributes_and_labels(cancer):
+    X, y = cancer
+    machine = binary.BinarySVM(2.0).fit(X, y)
+    assert machine.classes_.tolist() == ["benign", "malignant"]
+    assert set(machine.predict(X)) == {"benign", "malignant"}
+    np.testing.assert_array_equal(machine.predict(X) == "malignant", machine.decision_function(X) > 0)
+    np.testing.assert_allclose(machine.decision_function(X), machine.solution_.scores, atol=1e-9)
+    np.testing.assert_allclose(machine.coef_, machine.dual_coef_ @ machine.support_vectors_, atol=1e-12)
+    np.testing.assert_array_equal(machine.support_vectors_, X[machine.support_])
+    assert machine.converged_
+    assert machine.n_iter_ == machine.certificate_.n_iter
+    signs = np.where(y == "malignant", 1, -1)
+    assert machine.certificate_.primal == pytest.approx(
+        binary.hinge_objective(X, signs, machine.coef_[0], machine.intercept_[0], 2.0)
+    )
+    copy = pickle.loads(pickle.dumps(machine))
+    np.testing.assert_array_equal(copy.predict(X), machine.predict(X))
+
+
+def test_a_score_of_zero_is_the_first_class():
+    machine = binary.BinarySVM().fit([[-1.0], [1.0]], ["b", "a"])
+    assert machine.decision_function([[0.0]]) == [0.0]
+    assert machine.predict([[0.0]]) == ["a"]
+
+
+def test_deleting_what_does_not_support_changes_nothing(cancer):
+    """prop-kernel-support"""
+    X, y = cancer
+    machine = binary.BinarySVM(kernel="rbf", gamma=0.05, tol=1e-10).fit(X, y)
+    assert len(machine.support_) < len(X)
+    rest = clone(machine).fit(X[machine.support_], y[machine.support_])
+    np.testing.assert_allclose(rest.decision_function(X), machine.decision_function(X), atol=1e-4)
+    assert rest.certificate_.primal == pytest.approx(machine.certificate_.primal, rel=1e-8)
+
+
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+def test_a_precomputed_kernel_is_the_kernel(cancer, precision):
+    X, y = cancer
+    one = kernel.rbf(0.05)
+    train, test = X[:100], X[100:]
+    gram = one.gram(train).astype(precision)
+    machine = binary.BinarySVM(kernel="precomputed").fit(gram, y[:100])
+    direct = binary.BinarySVM(kernel=one).fit(train, y[:100])
+    assert not hasattr(machine, "support_vectors_")
+    assert not hasattr(machine, "coef_")
+    scores = machine.decision_function(one.gram(test, train))
+    np.testing.assert_allclose(scores, direct.decision_function(test), atol=1e-3)
+
+
+def test_a_precomputed_matrix_that_is_no_kernel_is_refused():
+    with pytest.raises(ValueError, match="not positive semidefinite"):
+        binary.BinarySVM(kernel="precomputed").fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    "named", [{}, {"kernel": "rbf", "gamma": 0.1}, {"kernel": "polynomial", "degree": 2}]
+)
+def test_sparse_inputs(cancer, named):
+    X, y = cancer
+    thin = np.where(np.abs(X) > 1, X, 0.0)
+    dense = binary.BinarySVM(**named).fit(thin, y)
+    sparse = binary.BinarySVM(**named).fit(csr_array(thin), y)
+    np.testing.assert_allclose(
+        sparse.decision_function(csr_array(thin)), dense.decision_function(thin), atol=2e-3
+    )
+
+
+def test_class_weights_are_prices(cancer):
+    X, y = cancer
+    weighted = binary.BinarySVM(0.5, class_weight={"benign": 3.0}).fit(X, y)
+    prices = np.where(y == "benign", 1.5, 0.5)
+    signs = np.where(y == "malignant", 1, -1)
+    assert weighted.certificate_.primal == pytest.approx(
+        binary.solve_svm(X @ X.T, signs, prices).certificate.primal, rel=2e-6
+    )
+    by_rows = binary.BinarySVM(0.5).fit(X, y, sample_weight=2 * prices)
+    assert by_rows.certificate_.primal == pytest.approx(weighted.certificate_.primal, rel=2e-6)
+    balanced = binary.BinarySVM(class_weight="balanced").fit(X, y)
+    assert balanced.alpha_[y == "benign"].max() <= len(y) / (2 * (y == "benign").sum())
+
+
+def test_the_hard_machine_of_the_estimator(cancer):
+    X, y = cancer
+    machine = binary.BinarySVM(inf).fit(X, y)
+    assert machine.score(X, y) == 1.0
+    assert set(machine.kinds_) == {"none", "free"}
+    with pytest.raises(binary.NotSeparable) as refused:
+        binary.BinarySVM(inf).fit(np.ones((4, 1)), [0, 0, 1, 1])
+    assert refused.value.weights.shape == (4,)
 
 
 # gamma="scale" looks at the rows and not at their weights, as everywhere in scikit-learn
@@ -71,3 +544,227 @@ def test_scikit_learn_accepts_the_estimator(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # one check leaves it 1000 steps
         check(estimator)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Separation
+
+
+@given(
+    hnp.arrays(np.int64, st.tuples(st.integers(2, 9), st.integers(1, 3)), elements=st.integers(-4, 4)),
+    st.integers(0, 2**9 - 1),
+    st.booleans(),
+)
+def test_separation_is_proved_either_way(X, labels, bias):
+    y = np.array([1 if labels >> i & 1 else -1 for i in range(len(X))])
+    assume(not bias or len(set(y)) == 2)
+    found = binary.separate(X, y, bias=bias)
+    if found.separable:
+        exact = [Fraction(v) for v in found.weights.tolist()]
+        for x, label in zip(X.tolist(), y.tolist(), strict=True):
+            score = sum(a * b for a, b in zip(exact, x, strict=True)) + Fraction(found.bias)
+            assert score * label > 0
+        assert found.margin == binary.geometric_margin(X, y, found.weights, found.bias) > 0
+        assert (found.multipliers, found.distance) == (None, None)
+        assert bias or found.bias == 0.0
+        return
+    assert (found.weights, found.bias, found.margin) == (None, None, None)
+    check = found.multipliers
+    assert (check >= 0).all()
+    assert check.sum() == pytest.approx(1)
+    np.testing.assert_allclose((check * y) @ X, 0, atol=1e-9)
+    if bias:
+        assert check @ y == pytest.approx(0, abs=1e-9)
+    assert found.distance == pytest.approx(np.linalg.norm((check * y) @ X))
+
+
+def test_separation_at_any_scale():
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 1.0]])
+    shift = np.array([1e9, 0.0])
+    for factor in (1e-200, 1e-8, 1.0, 1e8, 1e150):
+        assert binary.separate(factor * X, [-1, -1, 1]).separable
+    assert binary.separate(X + shift, [-1, -1, 1]).separable
+    assert binary.separate(X + shift, [1, 1, 1], bias=False).separable
+    # a constant feature, and all features constant
+    assert binary.separate([[1.0, 7.0], [2.0, 7.0]], [-1, 1]).separable
+    assert not binary.separate([[7.0], [7.0]], [-1, 1]).separable
+
+
+def test_separation_by_less_than_rounding_sees():
+    """The scores differ by less than the bound of their rounding: decided in fractions."""
+    X = np.array([[1.0], [1.0 + 2.0**-50]])
+    assert binary.separate(X, [-1, 1]).separable
+    touching = np.array([[0.0, 0.0], [2.0, 2.0], [1.0, 1.0]])
+    assert not binary.separate(touching, [-1, -1, 1]).separable
+
+
+# ---------------------------------------------------------------------------------------------------
+# The lecture's quantities
+
+
+@given(
+    hnp.arrays(np.int64, (4, 2), elements=st.integers(-9, 9)),
+    st.tuples(st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9)),
+    st.integers(1, 15),
+)
+def test_distances_and_margins_are_their_formulas(X, plane, labels):
+    *w, b = plane
+    assume(any(w))
+    y = np.array([1 if labels >> i & 1 else -1 for i in range(4)])
+    scores = [sum(v * x for v, x in zip(w, row, strict=True)) + b for row in X.tolist()]
+    length = (w[0] ** 2 + w[1] ** 2) ** 0.5
+    np.testing.assert_allclose(binary.distance(X, w, b), [abs(f) / length for f in scores])
+    least = min(f * label for f, label in zip(scores, y.tolist(), strict=True))
+    assert binary.geometric_margin(X, y, w, b) == pytest.approx(least / length)
+    paid = sum(max(0, 1 - f * label) for f, label in zip(scores, y.tolist(), strict=True))
+    assert binary.hinge_objective(X, y, w, b, 0.5) == pytest.approx(length**2 / 2 + paid / 2)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Regularised risks
+
+SIX = [(loss, penalty) for loss in ("hinge", "squared-hinge", "logistic") for penalty in ("l2", "l1")]
+
+
+def risk_sample(seed):
+    rng = np.random.default_rng(seed)
+    m, d = int(rng.integers(3, 80)), int(rng.integers(1, 12))
+    if seed % 5 == 0:
+        d += m  # more features than examples
+    X = rng.normal(size=(m, d)) * 10.0 ** rng.integers(-1, 2, size=d)
+    if seed % 3 == 0:
+        X = np.round(X)
+        X[:, 0] = 1.0
+    y = np.where(X[:, -1] + rng.normal(size=m) > 0, 1.0, -1.0)
+    y[:2] = 1, -1
+    return X, y, 10.0 ** rng.integers(-2, 3)
+
+
+def risk(X, y, w, b, C, loss, penalty):
+    z = y * (X @ w + b)
+    paid = {
+        "hinge": np.maximum(0, 1 - z),
+        "squared-hinge": np.maximum(0, 1 - z) ** 2,
+        "logistic": np.logaddexp(0, -z),
+    }[loss].sum()
+    return C * paid + (np.abs(w).sum() if penalty == "l1" else w @ w / 2)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(("loss", "penalty"), SIX)
+def test_all_risks_are_certified(loss, penalty, seed, bias):
+    X, y, C = risk_sample(seed)
+    found = binary.minimise_risk(X, y, loss=loss, penalty=penalty, C=C, bias=bias)
+    assert found.certificate.certifies(1e-8)
+    value = risk(X, y, found.weights, found.bias, C, loss, penalty)
+    assert found.certificate.primal == pytest.approx(value, rel=1e-12)
+    assert bias or found.bias == 0.0
+    # weak duality, where it matters: no point nearby or far is below the dual value
+    rng = np.random.default_rng(seed)
+    for size in (1e-3, 1e-1, 10.0):
+        w = found.weights * (1 + size * rng.normal(size=len(found.weights)))
+        b = found.bias + size * rng.normal() * bias
+        assert risk(X, y, w, b, C, loss, penalty) >= found.certificate.dual - 1e-9 * max(1.0, value)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_logistic_risk_is_that_of_scikit_learn(seed):
+    X, y, C = risk_sample(seed)
+    peer = LogisticRegression(C=C, tol=1e-10, max_iter=100_000, solver="newton-cholesky").fit(X, y)
+    found = binary.minimise_risk(X, y, loss="logistic", C=C)
+    theirs = risk(X, y, peer.coef_[0], peer.intercept_[0], C, "logistic", "l2")
+    assert theirs == pytest.approx(found.certificate.primal, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("loss", ["squared-hinge", "logistic"])
+def test_the_lasso_is_that_of_liblinear(loss, seed):
+    X, y, C = risk_sample(seed)
+    if loss == "logistic":
+        peer = LogisticRegression(
+            C=C, l1_ratio=1.0, solver="liblinear", tol=1e-10, max_iter=10**6, fit_intercept=False
+        )
+    else:
+        peer = LinearSVC(C=C, penalty="l1", dual=False, tol=1e-10, max_iter=10**6, fit_intercept=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        w = peer.fit(X, y).coef_[0]
+    found = binary.minimise_risk(X, y, loss=loss, penalty="l1", C=C, bias=False)
+    assert risk(X, y, w, 0.0, C, loss, "l1") == pytest.approx(found.certificate.primal, rel=1e-6)
+    assert ((w == 0) & (found.weights != 0)).sum() <= 1 + len(w) // 10
+
+
+def test_the_lasso_has_zeros_and_the_ridge_has_none():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 30))
+    y = np.where(X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=80) > 0, 1, -1)
+    for loss in ("hinge", "squared-hinge", "logistic"):
+        sparse = binary.minimise_risk(X, y, loss=loss, penalty="l1", C=0.1).weights
+        full = binary.minimise_risk(X, y, loss=loss, penalty="l2", C=0.1).weights
+        assert (sparse == 0).sum() >= 20
+        assert (full != 0).all()
+
+
+# ---------------------------------------------------------------------------------------------------
+# What is refused
+
+TWO = np.eye(2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: binary.solve_svm([1.0], [1]), r"gram must be a square matrix, found shape \(1,\)"),
+        (lambda: binary.solve_svm(np.eye(2, 3), [1, -1]), r"found shape \(2, 3\)"),
+        (lambda: binary.solve_svm([["a"]], [1]), "gram must hold real numbers"),
+        (lambda: binary.solve_svm([[np.nan]], [1]), "gram must be finite"),
+        (lambda: binary.solve_svm([[1, 0], [0.5, 1]], [1, -1]), r"entry \(0, 1\), .* its mirror by 0.5"),
+        (lambda: binary.solve_svm([[1, 2], [2, 1]], [1, -1]), r"entry \(0, 1\), .* beyond its diagonal by 1"),
+        (lambda: binary.solve_svm(-TWO, [1, -1]), r"entry \(0, 0\), counted from 0, is -1"),
+        (lambda: binary.solve_svm(TWO, [1, 0]), r"y must have labels -1 and \+1, found \[0.0, 1.0\]"),
+        (lambda: binary.solve_svm(TWO, [1]), "y must have one number for each of 2 examples"),
+        (lambda: binary.solve_svm(TWO, [1, 1]), r"y must have both labels .* found only \+1"),
+        (lambda: binary.solve_svm(TWO, [1, -1], [1, 0]), r"both labels among the examples of C > 0"),
+        (lambda: binary.solve_svm(TWO, [1, -1], 0), "C must be a positive number or inf, found 0"),
+        (lambda: binary.solve_svm(TWO, [1, -1], -1.0), "C must be a positive number or inf, found -1.0"),
+        (lambda: binary.solve_svm(TWO, [1, -1], np.nan), "C must be a positive number or inf, found nan"),
+        (lambda: binary.solve_svm(TWO, [1, -1], "1"), "C must be a positive number"),
+        (lambda: binary.solve_svm(TWO, [1, -1], [1, -1]), "C must be at least 0 for each example"),
+        (lambda: binary.solve_svm(TWO, [1, -1], [0, 0]), "and positive for some"),
+        (lambda: binary.solve_svm(TWO, [1, -1], [1, inf]), "C must be finite for all examples, or inf"),
+        (lambda: binary.solve_svm(TWO, [1, -1], [1, 1, 1]), "C must have one number for each of 2 examples"),
+        (lambda: binary.solve_svm(TWO, [1, -1], tol=0), "tol must be a positive number, found 0"),
+        (
+            lambda: binary.solve_svm(TWO, [1, -1], max_iter=0),
+            "max_iter must be an integer, at least 1, found 0",
+        ),
+        (lambda: binary.solve_svm(TWO, [1, -1], initial=[1]), "initial must have one number for each of 2"),
+        (lambda: binary.BinarySVM(-1.0).fit(TWO, [0, 1]), "C must be a positive number or inf, found -1.0"),
+        (lambda: binary.BinarySVM("1").fit(TWO, [0, 1]), "C must be a positive number or inf, found '1'"),
+        (lambda: binary.BinarySVM(kernel="cubic").fit(TWO, [0, 1]), "kernel must be .* found 'cubic'"),
+        (lambda: binary.BinarySVM().fit(TWO, [0, 0]), r"y must have 2 classes, found 1 class: \[0\]"),
+        (lambda: binary.BinarySVM().fit(np.eye(3), [0, 1, 2]), "Only binary classification is supported"),
+        (
+            lambda: binary.BinarySVM().fit(TWO, ["a", "b"], sample_weight=[0, 1]),
+            r"must not be zero for a whole class, found it zero for \['a'\]",
+        ),
+        (lambda: binary.BinarySVM().fit(TWO, [0, 1], sample_weight=[-1, 1]), "Negative values"),
+        (lambda: binary.BinarySVM(class_weight={0: -1}).fit(TWO, [0, 1]), "class_weight must be numbers"),
+        (lambda: binary.separate([1.0], [1]), r"X must be a matrix of numbers .* found shape \(1,\)"),
+        (lambda: binary.separate([[np.inf]], [1]), "X must be finite"),
+        (lambda: binary.separate(TWO, [1, 1]), "y must have both labels"),
+        (lambda: binary.distance(TWO, [0.0, 0.0]), "w must not be zero"),
+        (lambda: binary.distance(TWO, [1.0]), "w must have 2 finite numbers"),
+        (lambda: binary.minimise_risk(TWO, [1, -1], loss="huber"), "loss must be one of 'hinge', .*'huber'"),
+        (
+            lambda: binary.minimise_risk(TWO, [1, -1], penalty="l0"),
+            "penalty must be 'l2' or 'l1', found 'l0'",
+        ),
+        (lambda: binary.minimise_risk(TWO, [1, -1], C=inf), "C must be a positive finite number, found inf"),
+        (lambda: binary.minimise_risk(TWO, [1, 1]), "y must have both labels"),
+    ],
+)
+def test_what_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
