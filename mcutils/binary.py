@@ -102,9 +102,12 @@ class NotSeparable(ValueError):
     """
 
     def __init__(self, message: str, weights: Floats, distance: float):
-        super().__init__(message)
+        super().__init__(message, weights, distance)  # all of it, so that it can be pickled
         self.weights = weights
         self.distance = distance
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 @dataclass(frozen=True, eq=False)

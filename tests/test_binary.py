@@ -527,6 +527,10 @@ def test_the_hard_machine_of_the_estimator(cancer):
     with pytest.raises(binary.NotSeparable) as refused:
         binary.BinarySVM(inf).fit(np.ones((4, 1)), [0, 0, 1, 1])
     assert refused.value.weights.shape == (4,)
+    # as it comes back from another process
+    copy = pickle.loads(pickle.dumps(refused.value))
+    assert str(copy) == str(refused.value)
+    np.testing.assert_array_equal(copy.weights, refused.value.weights)
 
 
 # gamma="scale" looks at the rows and not at their weights, as everywhere in scikit-learn

@@ -19,7 +19,7 @@ from tools import environment
 from tools.environment import ROOT
 
 # what the tests of the modules import, beside mcutils and what it needs
-TESTS_NEED = ("pytest", "hypothesis", "pandas", "array-api-strict")
+TESTS_NEED = ("pytest", "hypothesis", "pandas", "array-api-strict", "cvxopt")
 
 # An extra of the package: it wants matplotlib, and its tests run it inside a notebook.
 WITH_THE_BOOK = {"plot"}
