@@ -38,6 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import linprog
+from scipy.sparse import eye_array, hstack
 from scipy.special import entr
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -126,9 +127,9 @@ class SVMSolution:
     scores : (m,) array
         :math:`f(x_i)`, the bias included.
     slack : (m,) array
-        :math:`\xi_i = \max(0, 1 - y_i f(x_i))`; zero for a hard machine.
+        :math:`\xi_i = \max(0, 1 - y_i f(x_i))` (prop-binary-cases); zero for a hard machine.
     kinds : (m,) array of str
-        ``"none"`` where :math:`\alpha_i = 0` (the example could be deleted), ``"free"`` where
+        ``"none"`` where :math:`\alpha_i = 0` (prop-kernel-support: it could be deleted), ``"free"`` where
         :math:`0 < \alpha_i < C_i` (it lies on the margin, :math:`y_i f(x_i) = 1`), ``"bound"`` where
         :math:`\alpha_i = C_i > 0` (on the margin or beyond, :math:`y_i f(x_i) \le 1`). A hard machine has
         no bound. Multipliers need not be unique, so neither are the kinds: of two equal examples either may
@@ -1432,7 +1433,7 @@ class _Risk:
         # unknowns: the positive and the negative part of w, b, the slacks
         found = linprog(
             np.r_[np.ones(2 * d), 0.0, np.full(m, self.C)],
-            A_ub=np.hstack([-signed, signed, -self.y[:, None], -np.eye(m)]),
+            A_ub=hstack([np.hstack([-signed, signed, -self.y[:, None]]), -eye_array(m)], format="csc"),
             b_ub=-np.ones(m),
             bounds=[(0, None)] * (2 * d) + [(None, None) if self.bias else (0, 0)] + [(0, None)] * m,
             method="highs",
