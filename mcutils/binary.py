@@ -214,6 +214,23 @@ class _Gram:
             smo.add_rows(*self._at_hand(part), beta[part], total)
         return total
 
+    def precise_product(self, beta: Floats) -> Floats:
+        """The same in twice the digits, for terms that are large and sums that are not."""
+        from .jit import smo
+
+        used = np.flatnonzero(beta)
+        high, low = np.zeros(len(beta)), np.zeros(len(beta))
+        for start in range(0, len(used), _BLOCK):
+            part = used[start : start + _BLOCK]
+            smo.add_rows_precisely(*self._at_hand(part), beta[part], high, low)
+        return high + low
+
+    def rounding(self, beta: Floats) -> Floats:
+        r"""About what rounding may add to each entry of :meth:`product`: errors of terms
+        :math:`K_{ij} \beta_j` that are no larger than :math:`\sqrt{K_{ii} K_{jj}} |\beta_j|`."""
+        root = np.sqrt(np.maximum(self.diagonal, 0.0))
+        return _EPS * root * float(np.linalg.norm(root * beta))
+
 
 # ---------------------------------------------------------------------------------------------------
 # Ascent
@@ -239,6 +256,7 @@ class _Ascent:
         self.beta = beta
         self.steps, self.max_iter = 0, max_iter
         self.work = 0
+        self.precise = False
         # scale of the curvatures; what is a millionth of a millionth of it is rounding
         self.tiny = 1e-12 * (float(gram.diagonal.max(initial=0.0)) or 1.0)
         self.previous = np.empty(0, dtype=np.intp)
@@ -246,7 +264,8 @@ class _Ascent:
 
     def refresh(self) -> None:
         """The gradient, from scratch."""
-        self.error = self.target - self.gram.product(self.beta)
+        product = self.gram.precise_product if self.precise else self.gram.product
+        self.error = self.target - product(self.beta)
 
     def groups(self) -> list[slice]:
         if self.ends is None:
@@ -472,6 +491,10 @@ def solve_svm(
     the minimisers may be an interval, which is answered too, and b is its middle (cor-kernel-bias). Both
     classes have a price, so it is bounded.
 
+    *Rounding*: where the multiples of kernel values are so large that their rounding would count in the gap,
+    the scores are computed in twice the digits. So the values of the certificate are those of the Gram matrix
+    as it was given. Its own rounding, as that of :math:`K(x, z)` far from the origin, is not known here.
+
     *The hard machine* is found as the nearest points of the convex hulls of the two classes (without
     bias, the point of the hull of all :math:`y_i \phi(x_i)` that is nearest to the origin). Their distance is
     known from both sides: if w separates, the classes are separable and the machine is w, scaled; if the
@@ -665,6 +688,11 @@ def _solve_soft(
         slack = np.maximum(0.0, y * (kinks - b))  # 1 - y (y - kink + b)
         primal = 0.5 * square + float(prices @ slack)
         dual = float(ascent.beta @ y) - 0.5 * square
+        # where rounding of the scores costs as much as a gap would, they are computed with more digits
+        rounding = np.where(ascent.beta != 0, prices, 0.0) @ gram.rounding(ascent.beta)
+        if not ascent.precise and rounding > 0.1 * tol * primal:
+            ascent.precise = True
+            continue
         gap = primal - dual
         # rounding ends progress where the violation is a few units in the last place
         stalled = stalled + 1 if gap >= (0.5 if reached else 0.99) * best else 0

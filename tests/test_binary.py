@@ -356,6 +356,54 @@ def test_a_gap_can_be_out_of_reach_of_rounding():
     assert not found.converged
 
 
+@given(
+    st.integers(2, 12).flatmap(
+        lambda n: st.tuples(
+            hnp.arrays(np.float64, (n, n), elements=st.floats(-1e8, 1e8)),
+            hnp.arrays(np.float64, n, elements=st.floats(-1e6, 1e6)),
+        )
+    )
+)
+def test_products_with_twice_the_digits(problem):
+    """Rounded once, where the terms cancel as well."""
+    matrix, factors = problem
+    matrix[:, -1] = -matrix[:, 0]
+    factors[-1] = np.nextafter(factors[0], np.inf)
+    symmetric = np.tril(matrix) + np.tril(matrix, -1).T
+    found = binary._Gram.of_matrix(symmetric).precise_product(factors)
+    for i, row in enumerate(symmetric.tolist()):
+        terms = [Fraction(a) * Fraction(b) for a, b in zip(row, factors.tolist(), strict=True)]
+        exact, size = sum(terms), sum(map(abs, terms))
+        allowed = (
+            abs(exact) / 2**52 + size / 2**90 + Fraction(1, 2**1000)
+        )  # the last of numbers near underflow
+        assert abs(Fraction(float(found[i])) - exact) <= allowed
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("size", [1e4, 1e6, 1e8])
+def test_what_is_certified_is_so_in_fractions(seed, size):
+    """Kernel values of 10^8 to 10^16, whose multiples cancel to scores of 1: rounding is not believed."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(12, 2)) * size
+    y = np.where(rng.random(12) < 0.5, -1, 1)
+    y[:2] = -1, 1
+    gram = X @ X.T
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = binary.solve_svm(gram, y, C=1.0, max_iter=100_000)
+    beta = [Fraction(a) * s for a, s in zip(found.alpha.tolist(), y.tolist(), strict=True)]
+    inner = [sum(Fraction(v) * b for v, b in zip(row, beta, strict=True)) for row in gram.tolist()]
+    square = sum(b * g for b, g in zip(beta, inner, strict=True))
+    bias = Fraction(found.bias)
+    slack = sum(max(Fraction(0), 1 - s * (g + bias)) for s, g in zip(y.tolist(), inner, strict=True))
+    primal, dual = square / 2 + slack, sum(map(Fraction, found.alpha.tolist())) - square / 2
+    assert float(primal) == pytest.approx(found.certificate.primal, rel=1e-7)
+    assert float(dual) == pytest.approx(found.certificate.dual, rel=1e-7, abs=1e-7 * float(primal))
+    if found.converged:
+        assert primal - dual <= primal * Fraction(11, 10**7)
+
+
 def test_ten_thousand_examples_fit_into_memory():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10_000, 5))

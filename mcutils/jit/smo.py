@@ -140,3 +140,30 @@ def add_rows(matrix, rows, factors, total):
         row, factor = matrix[rows[i]], factors[i]
         for s in range(len(total)):
             total[s] += factor * row[s]
+
+
+@kernel
+def add_rows_precisely(matrix, rows, factors, high, low):
+    r"""Add multiples of some rows of a matrix to ``high + low``, as if in twice the digits.
+
+    What rounding takes from each product and each sum is itself a number, and is added up in ``low``:
+    Ogita, Rump and Oishi, *Accurate sum and dot product*, SIAM Journal on Scientific Computing 26 (2005)
+    1955-1988. To multiply without loss, each factor is split into halves of 26 digits.
+    """
+    split = 134217729.0  # 2**27 + 1
+    for i in range(len(rows)):
+        row, factor = matrix[rows[i]], factors[i]
+        factor_high = split * factor - (split * factor - factor)
+        factor_low = factor - factor_high
+        for s in range(len(high)):
+            x = row[s]
+            x_high = split * x - (split * x - x)
+            x_low = x - x_high
+            product = factor * x
+            lost = factor_low * x_low - (
+                product - factor_high * x_high - factor_low * x_high - factor_high * x_low
+            )
+            total = high[s] + product
+            part = total - high[s]
+            low[s] += (high[s] - (total - part)) + (product - part) + lost
+            high[s] = total
