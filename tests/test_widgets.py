@@ -470,16 +470,3 @@ def test_scripts_work_from_a_file_and_ask_nobody(script):
     """Modules and fetch are blocked on file://, and the site needs no other host."""
     source = script.read_text(encoding="utf-8")
     assert not re.findall(r"\b(?:import|export|fetch|require|XMLHttpRequest|WebSocket)\b|https?:", source)
-
-
-def test_the_machine_to_try_begins_with_the_points_of_the_figure():
-    """The chapter on kernels hands its points to the page as text: they are those that its cell draws."""
-    cells = json.loads((WEB.parent / "chapters/kernel.ipynb").read_text(encoding="utf-8"))["cells"]
-    sources = ["".join(cell["source"]) for cell in cells]
-    [handed] = [json.loads(found) for text in sources for found in re.findall(r"data-points='(.*?)'", text)]
-    [cell] = [text for text in sources if "def toy(" in text]
-    [call] = re.findall(r"^X, y = (toy\(.*\))$", cell, re.MULTILINE)
-    names = {"np": np}
-    exec(cell[cell.index("def toy(") : cell.index("def draw(")], names)
-    X, y = eval(call, names)
-    assert handed == [[*point, int(label < 0)] for point, label in zip(X.tolist(), y, strict=True)]
