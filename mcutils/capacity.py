@@ -224,7 +224,11 @@ def natarajan_bound(n: int, dimension: int, k: int) -> int:
     for name, value, least in (("n", n, 0), ("dimension", dimension, 0), ("k", k, 2)):
         if value < least:
             raise ValueError(f"{name} must be at least {least}, found {value}")
-    return sum(comb(n, i) * comb(k, 2) ** i for i in range(min(n, dimension) + 1))
+    total = term = 1  # term: comb(n, i) * comb(k, 2) ** i
+    for i in range(min(n, dimension)):
+        term = term * (n - i) * comb(k, 2) // (i + 1)
+        total += term
+    return total
 
 
 def reduction_bound(l: int, d: int) -> int:
@@ -242,11 +246,20 @@ def reduction_bound(l: int, d: int) -> int:
     low, high = d, int(closed_form(l, d)) + 1  # holds at low, fails at high; once it fails it fails for good
     while high - low > 1:
         middle = (low + high) // 2
-        if 2**middle <= sauer(middle, d) ** l:
+        if _fits(middle, l, d):
             low = middle
         else:
             high = middle
     return low
+
+
+def _fits(n: int, l: int, d: int) -> bool:
+    """Whether 2^n <= sauer(n, d)^l: by logarithms, and in whole numbers where these are too near."""
+    labelings = sauer(n, d)
+    lead = l * log2(labelings) - n  # math.log2 takes integers of any size
+    if abs(lead) > 1e-9 * (n + 1):
+        return lead > 0
+    return 2**n <= labelings**l
 
 
 def closed_form(l: int, d: int) -> float:
