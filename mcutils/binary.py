@@ -84,6 +84,9 @@ _PAIR_WORK = 12
 # Newton steps of so little work are always taken.
 _CHEAP = 300**3
 
+# A sweep is idle that brings the dual by less than this part of the gap nearer. After 25 in a row it ends.
+_IDLE = 1e-5
+
 
 # ---------------------------------------------------------------------------------------------------
 # Results
@@ -674,7 +677,7 @@ def _solve_soft(
     ascent = _Ascent(gram, y, lower, upper, np.array([m]) if bias else None, beta, max_iter)
 
     # 1 is the violation of the start; the gap is at most the violation times the sum of prices
-    tolerance, patience, stalled, best = 0.5, m + 200, 0, np.inf
+    tolerance, patience, stalled, best, top = 0.5, m + 200, 0, np.inf, -np.inf
     while True:
         reached = ascent.sweep(tolerance, patience)
         if not reached:
@@ -694,9 +697,11 @@ def _solve_soft(
             ascent.precise = True
             continue
         gap = primal - dual
-        # rounding ends progress where the violation is a few units in the last place
-        stalled = stalled + 1 if gap >= (0.5 if reached else 0.99) * best else 0
-        best = min(best, gap)
+        # every step raises the dual: where it hardly rises any more, or the gap stays while the violation
+        # falls to a few units in the last place, rounding has ended all progress
+        idle = gap >= 0.5 * best if reached else dual - top < _IDLE * gap
+        stalled = stalled + 1 if idle else 0
+        best, top = min(best, gap), max(top, dual)
         if gap <= tol * primal or ascent.steps >= max_iter or stalled > 25 or tolerance < 1e-15:
             break
         if reached:
@@ -757,7 +762,7 @@ def _solve_hard(
     scale = float(ordered.diagonal.max())
     nothing = 16 * _EPS * n * scale
 
-    tolerance, patience, stalled, best = 0.5 * scale, n + 200, 0, np.inf
+    tolerance, patience, stalled, best, low = 0.5 * scale, n + 200, 0, np.inf, np.inf
     while True:
         reached = ascent.sweep(tolerance, patience)
         if not reached:
@@ -776,8 +781,9 @@ def _solve_hard(
         elif square <= nothing:
             raise _not_separable(ascent, order, y, bias)
         gap = square - sum(lowest)
-        stalled = stalled + 1 if gap >= (0.5 if reached else 0.99) * best else 0
-        best = min(best, gap)
+        idle = gap >= 0.5 * best if reached else low - square < _IDLE * gap
+        stalled = stalled + 1 if idle else 0
+        best, low = min(best, gap), min(low, square)
         if stalled > 25 or ascent.steps >= max_iter:
             if margin > 0:
                 break

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import scale
@@ -345,6 +345,12 @@ def test_a_machine_that_is_not_solved_says_by_how_much():
     assert not found.converged
     assert not found.certificate.certifies(1e-9)
     assert said[0].filename == __file__
+
+
+def test_a_long_ascent_is_not_given_up():
+    """Some 600,000 steps, in which the gap does not shrink for hundred thousands: the dual rises all the while."""
+    X, y = make_classification(400, 20, n_informative=5, flip_y=0.1, random_state=0)
+    assert binary.solve_svm(X @ X.T, 2 * y - 1, 1e3).converged
 
 
 def test_a_gap_can_be_out_of_reach_of_rounding():
