@@ -348,7 +348,7 @@ def test_a_machine_that_is_not_solved_says_by_how_much():
 
 
 def test_a_long_ascent_is_not_given_up():
-    """Some 600,000 steps, in which the gap does not shrink for hundred thousands: the dual rises all the while."""
+    """600,000 steps. For many of them the gap does not shrink, while the dual rises."""
     X, y = make_classification(400, 20, n_informative=5, flip_y=0.1, random_state=0)
     assert binary.solve_svm(X @ X.T, 2 * y - 1, 1e3).converged
 
