@@ -85,7 +85,7 @@ _PAIR_WORK = 12
 _CHEAP = 300**3
 
 # A sweep is idle that brings the dual by less than this part of the gap nearer. After 25 in a row it ends.
-_IDLE = 1e-5
+_IDLE = 1e-9
 
 
 # ---------------------------------------------------------------------------------------------------
