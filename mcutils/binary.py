@@ -102,13 +102,19 @@ class NotSeparable(ValueError):
         also :math:`\sum_i \lambda_i y_i = 0` and the weights of each class sum to 1: the same point is a
         convex combination of either class. Without a bias all weights sum to 1.
     distance : float
-        The norm of :math:`\sum_i \lambda_i y_i \phi(x_i)`, zero up to rounding.
+        The norm of :math:`\sum_i \lambda_i y_i \phi(x_i)`, as computed.
+    largest_margin : float
+        No geometric margin :math:`\rho` exceeds this, since
+        :math:`\rho \|w\| \sum_i \lambda_i \le \sum_i \lambda_i y_i f(x_i) \le \|w\|` times the distance. It
+        allows the entries of the Gram matrix 8 units in the last place of the largest: what is separated by
+        less, as many distinct points by the RBF kernel, cannot be told from what is not.
     """
 
-    def __init__(self, message: str, weights: Floats, distance: float):
-        super().__init__(message, weights, distance)  # all of it, so that it can be pickled
+    def __init__(self, message: str, weights: Floats, distance: float, largest_margin: float):
+        super().__init__(message, weights, distance, largest_margin)  # all of it, so that it can be pickled
         self.weights = weights
         self.distance = distance
+        self.largest_margin = largest_margin
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -830,14 +836,18 @@ def _not_separable(ascent: _Ascent, order: Ints, y: Floats, bias: bool) -> NotSe
     full = np.zeros(len(y))
     full[order] = ascent.beta
     involved = int((full > 0).sum())
+    total = full.sum()
+    rounding = 8 * _EPS * float(ascent.gram.diagonal.max(initial=0.0)) * total**2
+    largest = float((distance**2 + rounding) ** 0.5 / total)
     return NotSeparable(
         "the classes are not separable by a hyperplane "
         + ("with bias: a convex combination of each" if bias else "through the origin: a convex combination")
         + f" ({involved} examples in all) is "
         + ("the same point" if bias else "the origin")
-        + f" up to {distance:.2g}",
+        + f" up to {distance:.2g}, so no margin exceeds {largest:.2g}",
         full,
         distance,
+        largest,
     )
 
 

@@ -259,7 +259,7 @@ def _fits(n: int, l: int, d: int) -> bool:
     lead = l * log2(labelings) - n  # math.log2 takes integers of any size
     if abs(lead) > 1e-9 * (n + 1):
         return lead > 0
-    return 2**n <= labelings**l
+    return bool(2**n <= labelings**l)
 
 
 def closed_form(l: int, d: int) -> float:

@@ -201,6 +201,15 @@ def hard_by_cvxopt(X, y, bias):
 
 
 @pytest.mark.parametrize("bias", [True, False])
+def test_a_refusal_says_which_margins_it_excludes(bias):
+    """Two vectors of length 1 at the angle 1e-9: separable, by less than the Gram matrix can hold."""
+    gram = np.array([[1.0, 1.0], [1.0, 1.0]])
+    with pytest.raises(binary.NotSeparable, match="so no margin exceeds") as refused:
+        binary.solve_svm(gram, [-1, 1], inf, bias=bias)
+    assert 0.5e-9 <= refused.value.largest_margin < 1e-7
+
+
+@pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("trial", range(60))
 def test_the_hard_machine_or_the_proof_that_there_is_none(trial, bias):
     X, y = hard_sample(trial)
@@ -210,6 +219,7 @@ def test_the_hard_machine_or_the_proof_that_there_is_none(trial, bias):
             binary.solve_svm(X @ X.T, y, inf, bias=bias, tol=1e-9)
         check_proof(X, y, refused.value.weights, bias, atol=1e-6)
         assert refused.value.distance < 1e-6
+        assert refused.value.largest_margin < 1e-6
         assert not binary.separate(X, y, bias=bias).separable
         return
     found = binary.solve_svm(X @ X.T, y, inf, bias=bias, tol=1e-9)
