@@ -293,6 +293,28 @@ def test_scores_bias_and_kinds_are_those_of_python(svm, name):
     assert 0 < sum(found["mistakes"]) < 20
 
 
+def test_the_stray_point_does_what_the_chapter_says(svm):
+    """Data "separable but for one": deep in the other class it never rules, at its edge from C = 50 on."""
+    points = call(svm, "mcSvm.EXAMPLES.outlier.points")
+    assert points[-1] == [-0.6, 0.35, 1]
+
+    def machines(stray):
+        at = [point[:2] for point in [*points[:-1], stray]]
+        signs = [-1 if point[2] else 1 for point in points]
+        for C in (1, 2, 5, 10, 20, 50, 100, 1000, 10000):
+            yield C, call(svm, "mcSvm.solve", at, signs, {"kernel": "linear", "C": C})
+
+    norms = {}
+    for C, found in machines(points[-1]):
+        assert [i for i, wrong in enumerate(found["mistakes"]) if wrong] == [40], C
+        norms[C] = found["norm"]
+    assert norms[1] < norms[5] < norms[20] < norms[50]
+    assert [norms[C] for C in (100, 1000, 10000)] == pytest.approx([norms[50]] * 3, rel=1e-6)
+    for C, found in machines([-0.1, 0.35, 1]):
+        assert found["mistakes"][40] == (C < 50), C
+        assert sum(found["mistakes"]) == (C < 50), C
+
+
 @pytest.mark.parametrize("label", [-1, 1])
 def test_one_class_only(svm, label):
     found = call(svm, "mcSvm.solve", [[0, 0], [0.5, 1]], [label] * 2, {"kernel": "linear", "C": 1})
