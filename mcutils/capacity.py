@@ -278,7 +278,7 @@ def closed_form(l: int, d: int) -> float:
 
 
 def smallest_positive(answers: Ints) -> Ints:
-    """One-vs-all by signs: the first class whose rule says yes; class 0 if none does (def-capacity-ova).
+    """One-vs-all by signs: the first class whose rule says yes; 0 if none does (def-capacity-reduction).
 
     Parameters
     ----------
@@ -632,7 +632,7 @@ def separable(
 def realises(X: ArrayLike, labels: ArrayLike, k: int, *, bias: bool = True, exact: bool = False) -> bool:
     """Does a linear machine with the tie rule "smallest class" give the points exactly these labels?
 
-    Other than `separable`, a smaller class may win by a tie: without bias this matters (rem-capacity-ties).
+    Other than `separable`, a smaller class may win by a tie (def-capacity-linear): without bias this matters.
 
     Parameters
     ----------
