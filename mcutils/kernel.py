@@ -480,9 +480,8 @@ def rbf_features(X: ArrayLike, gamma: float, degree: int) -> Floats:
     Returns
     -------
     (m, n) array
-        The features, n = (d + degree choose d), by degree and then in the order of
-        :func:`itertools.combinations_with_replacement`. Inner products of rows differ from the RBF kernel
-        by at most :func:`rbf_truncation`.
+        The features, n = (d + degree choose d), by degree, and lexicographically
+        within a degree. Inner products of rows differ from the RBF kernel by at most :func:`rbf_truncation`.
 
     Examples
     --------

@@ -192,8 +192,10 @@ globalThis.mcProbe = (() => {
 
   // A chapter has forty thousand elements, most of them inside formulas and code, where they differ in nothing
   // that axe looks at. A formula becomes a box of its size that holds its text, unless it scrolls or has
-  // colours of its own; of the letters of code one of each kind and ground keeps its wrapper.
+  // colours of its own; of the letters of code one of each kind and ground keeps its wrapper. What is not laid
+  // out before a reader comes near has guessed heights, and axe would see it lie upon its neighbours.
   function slim() {
+    all("p, figure, div.math").forEach((part) => (part.style.contentVisibility = "visible"));
     const scrolls = (display) => display && display.scrollWidth > display.clientWidth;
     const formulas = all(".katex-html").filter(
       (formula) => !scrolls(formula.closest(".katex-display")) && !formula.querySelector("[style*=color]"),
