@@ -192,6 +192,12 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         labels: NDArray[Any] = self.classes_[winner.astype(np.intp)]
         return labels
 
+    def _scores(self, X: Any) -> Floats:
+        """The scores of the fitted machines, a column for each."""
+        scorer = Scorer(self)
+        scores: Floats = scorer(scorer.check(X)).T
+        return scores
+
     def _check_data(self, X: Any, y: ArrayLike, method: str, weights: Any, *, reset: bool) -> NDArray[Any]:
         """The labels. X itself is left to the machines, but for its numbers of rows and of features."""
         if not (hasattr(self.estimator, "decision_function") or hasattr(self.estimator, "predict_proba")):

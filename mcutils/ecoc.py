@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from . import loss as losses
-from ._machines import BinaryReduction, Column, Scorer
+from ._machines import BinaryReduction, Column
 from .loss import MarginLoss
 
 __all__ = [
@@ -1010,9 +1010,7 @@ class OutputCode(BinaryReduction):
         -------
         (n, l) array
         """
-        scorer = Scorer(self)
-        scores: Floats = scorer(scorer.check(X)).T
-        return scores
+        return self._scores(X)
 
     def _values(self, X: Any) -> Floats:
         found = decode(self.output_scores(X), self.code_, self.decoding)

@@ -302,9 +302,8 @@ class OneVsAll(BinaryReduction):
         -------
         (n, k) array
         """
-        scorer = Scorer(self)
-        scores = scorer(scorer.check(X))
-        return (scores if len(self.classes_) > 2 else np.vstack([-scores, scores])).T
+        scores = self._scores(X)
+        return scores if len(self.classes_) > 2 else np.hstack([-scores, scores])
 
     def _values(self, X: Any) -> NDArray[Any]:
         scores = self.output_scores(X)
@@ -441,9 +440,7 @@ class OneVsOne(BinaryReduction):
         -------
         (n, l) array
         """
-        scorer = Scorer(self)
-        scores: Floats = scorer(scorer.check(X)).T
-        return scores
+        return self._scores(X)
 
     def votes(self, X: Any) -> Floats:
         """The number of duels that each class wins, as :func:`votes` of :meth:`pairwise_scores`.
