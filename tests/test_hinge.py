@@ -1,0 +1,344 @@
+"""Hinges of k classes: by the definition, by finite differences, and inequalities with their equalities."""
+
+from itertools import product
+
+import cvxopt
+import numpy as np
+import pytest
+from cvxopt import solvers
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+from mcutils import hinge, loss
+from mcutils.binary import hinge_objective
+from mcutils.hinge import ClassMap
+from mcutils.margin import predict
+from mcutils.risk import costs_from_tree
+
+solvers.options.update(show_progress=False, abstol=1e-11, reltol=1e-11, feastol=1e-11)
+
+TREE = {"cat": "animal", "dog": "animal", "car": "thing", "animal": "all", "thing": "all"}
+VALUES = {"crammer-singer": hinge.crammer_singer, "weston-watkins": hinge.weston_watkins}
+SLOPES = {
+    "crammer-singer": hinge.crammer_singer_subgradient,
+    "weston-watkins": hinge.weston_watkins_subgradient,
+}
+
+
+@st.composite
+def tables(draw):
+    """Scores, classes and costs; small integers, so that there are ties, and nothing is rounded."""
+    k, m = draw(st.integers(2, 5)), draw(st.integers(1, 4))
+    scores = draw(st.lists(st.lists(st.integers(-3, 3), min_size=k, max_size=k), min_size=m, max_size=m))
+    y = draw(st.lists(st.integers(0, k - 1), min_size=m, max_size=m))
+    if draw(st.booleans()):
+        return np.array(scores, dtype=float), np.array(y), None
+    cost = draw(st.lists(st.lists(st.integers(0, 3), min_size=k, max_size=k), min_size=k, max_size=k))
+    return np.array(scores, dtype=float), np.array(y), np.array(cost) * (1 - np.eye(k))
+
+
+def by_definition(scores, y, cost):
+    """Gaps, both losses and active classes, one entry at a time."""
+    gaps, largest, total, active = [], [], [], []
+    for f, true in zip(scores, y, strict=True):
+        k = len(f)
+        row = [(cost[true][r] if cost is not None else float(r != true)) + f[r] - f[true] for r in range(k)]
+        gaps.append(row)
+        largest.append(max(row))
+        total.append(sum(max(0.0, row[r]) for r in range(k) if r != true))
+        active.append(true if row[true] == max(row) else row.index(max(row)))
+    return gaps, largest, total, active
+
+
+@given(tables())
+def test_values_are_those_of_the_definition(table):
+    gaps, largest, total, active = by_definition(*table)
+    np.testing.assert_array_equal(hinge.gaps(*table), gaps)
+    np.testing.assert_array_equal(hinge.crammer_singer(*table), largest)
+    np.testing.assert_array_equal(hinge.weston_watkins(*table), total)
+    np.testing.assert_array_equal(hinge.loss_augmented(*table), active)
+
+
+@given(tables())
+def test_the_order_of_the_losses(table):
+    k = table[0].shape[1]
+    one, all_ = hinge.crammer_singer(*table), hinge.weston_watkins(*table)
+    assert (one <= all_).all()
+    assert (all_ <= (k - 1) * one).all()
+    if k == 2:
+        np.testing.assert_array_equal(one, all_)
+
+
+@given(tables(), st.randoms(use_true_random=False))
+def test_both_losses_are_at_least_the_cost_of_every_answer(table, random):
+    scores, y, cost = table
+    k = scores.shape[1]
+    order = random.sample(range(k), k)
+    for tie in ("smallest", "largest", order):
+        answer = predict(scores, tie)
+        paid = (1 - np.eye(k) if cost is None else cost)[y, answer]
+        assert (paid <= hinge.crammer_singer(*table)).all()
+        assert (paid <= hinge.weston_watkins(*table)).all()
+
+
+def test_the_order_and_the_bound_are_attained():
+    scores = np.zeros((1, 4))
+    assert hinge.weston_watkins(scores, [0]) == 3 * hinge.crammer_singer(scores, [0]) == 3
+    only = np.array([[0.0, 0.0, -9.0, -9.0]])
+    assert hinge.weston_watkins(only, [0]) == hinge.crammer_singer(only, [0]) == 1  # and the answer costs 1
+
+
+@given(tables(), st.integers(0, 10**6))
+def test_subgradients_satisfy_their_inequality(table, seed):
+    scores, y, cost = table
+    rng = np.random.default_rng(seed)
+    for name, value in VALUES.items():
+        slope = SLOPES[name](*table)
+        np.testing.assert_array_equal(slope.sum(axis=1), 0)
+        assert (np.linalg.norm(slope, axis=1) <= hinge.lipschitz(name, scores.shape[1]) + 1e-12).all()
+        for _ in range(5):
+            move = rng.integers(-4, 5, size=scores.shape)
+            above = value(scores + move, y, cost) - value(*table)
+            assert (above >= (slope * move).sum(axis=1)).all()
+
+
+@pytest.mark.parametrize("name", hinge.LOSSES)
+@pytest.mark.parametrize("costly", [False, True])
+def test_where_the_loss_is_smooth_the_subgradient_is_the_difference_quotient(name, costly):
+    rng = np.random.default_rng(0)
+    scores, y = rng.normal(size=(50, 4)), rng.integers(4, size=50)
+    cost = rng.uniform(size=(4, 4)) * (1 - np.eye(4)) if costly else None
+    step = 1e-7
+    quotients = np.empty_like(scores)
+    for r in range(4):
+        move = step * (np.arange(4) == r)
+        more, less = (VALUES[name](scores + s * move, y, cost) for s in (1, -1))
+        quotients[:, r] = (more - less) / (2 * step)
+    np.testing.assert_allclose(quotients, SLOPES[name](scores, y, cost), atol=1e-6)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_the_lipschitz_constants_hold_and_are_attained(k):
+    rng = np.random.default_rng(k)
+    f, g, y = rng.normal(size=(200, k)), rng.normal(size=(200, k)), rng.integers(k, size=200)
+    for name, value in VALUES.items():
+        constant = hinge.lipschitz(name, k)
+        assert (
+            np.abs(value(f, y) - value(g, y)) <= constant * np.linalg.norm(f - g, axis=1) * (1 + 1e-12)
+        ).all()
+        # one step against a true class that all others are ahead of, along the subgradient
+        start = np.arange(k)[None, :] + 5.0 * (np.arange(k) > 0)
+        move = SLOPES[name](start, [0])
+        rise = (value(start + move, [0]) - value(start, [0])).item()
+        assert rise == pytest.approx(constant * np.linalg.norm(move), rel=1e-12)
+        # and no cost matrix helps
+        rise = value(start + move, [0], np.zeros((k, k))) - value(start, [0], np.zeros((k, k)))
+        assert rise.item() == pytest.approx(constant * np.linalg.norm(move), rel=1e-12)
+
+
+def test_two_classes_are_the_hinge_of_the_difference_and_half_the_norm():
+    """E-M5.3: with rows w/2 and -w/2 the loss is that of the binary machine, and the penalty half of its."""
+    rng = np.random.default_rng(0)
+    X, w, y = rng.normal(size=(30, 3)), rng.normal(size=3), rng.integers(2, size=30)
+    signs = np.where(y == 0, 1.0, -1.0)
+    W = np.stack([w / 2, -w / 2])
+    np.testing.assert_allclose(hinge.crammer_singer(X @ W.T, y), loss.hinge(signs * (X @ w)), rtol=1e-12)
+    for name in hinge.LOSSES:
+        both = hinge.objective(W, X, y, loss=name, C=0.5)
+        # 1/4 |w|^2 + C sum = 1/2 (1/2 |w|^2 + 2 C sum)
+        assert 2 * both == pytest.approx(hinge_objective(X, signs, w, C=1.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", hinge.LOSSES)
+@pytest.mark.parametrize("mapped", [False, True])
+def test_the_objective_and_its_subgradient(name, mapped):
+    rng = np.random.default_rng(1)
+    class_map = ClassMap(rng.normal(size=(4, 6))) if mapped else None
+    X, y, V = rng.normal(size=(20, 3)), rng.integers(4, size=20), rng.normal(size=(6 if mapped else 4, 3))
+    cost, weights = rng.uniform(size=(4, 4)) * (1 - np.eye(4)), rng.uniform(size=20)
+    options = {"loss": name, "C": 0.7, "cost": cost, "sample_weight": weights, "class_map": class_map}
+    scores = class_map.scores(V, X) if mapped else X @ V.T
+    expected = 0.5 * (V**2).sum() + 0.7 * sum(weights * VALUES[name](scores, y, cost))
+    assert hinge.objective(V, X, y, **options) == pytest.approx(expected, rel=1e-12)
+    slope = hinge.objective_subgradient(V, X, y, **options)
+    for place in product(range(len(V)), range(3)):
+        step = np.zeros_like(V)
+        step[place] = 1e-6
+        more, less = (hinge.objective(V + s * step, X, y, **options) for s in (1, -1))
+        assert (more - less) / 2e-6 == pytest.approx(slope[place], abs=1e-6)
+    sparse = csr_array(X)
+    assert hinge.objective(V, sparse, y, **options) == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(hinge.objective_subgradient(V, sparse, y, **options), slope, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", hinge.LOSSES)
+@pytest.mark.parametrize("mapped", [False, True])
+def test_the_dual_is_below_and_meets_the_objective(name, mapped):
+    rng = np.random.default_rng(2)
+    m, k = 12, 3
+    class_map = ClassMap.hierarchy(TREE, ["cat", "dog", "car"]) if mapped else None
+    X, y = rng.normal(size=(m, 2)), rng.integers(k, size=m)
+    options = {
+        "loss": name,
+        "C": 0.8,
+        "cost": costs_from_tree(TREE, ["cat", "dog", "car"]),
+        "sample_weight": rng.uniform(0, 2, size=m),
+        "class_map": class_map,
+    }
+    prices = 0.8 * options["sample_weight"]
+    # weak duality for anything feasible
+    for _ in range(50):
+        A = rng.dirichlet(np.ones(k), size=m) * prices[:, None]
+        V = rng.normal(size=(6 if mapped else k, 2))
+        assert hinge.dual_objective(A, X, y, **options) <= hinge.objective(V, X, y, **options)
+    # the textbook's programme: a variable for each example and each class that is not its own
+    pairs = [(i, r) for i in range(m) for r in range(k) if r != y[i]]
+    B = class_map.matrix if mapped else np.eye(k)
+    Z = np.array([np.kron(B[y[i]] - B[r], X[i]) for i, r in pairs])
+    asked = np.array([options["cost"][y[i], r] for i, r in pairs])
+    if name == "crammer-singer":
+        upper, limits = np.array([[float(i == j) for i, _ in pairs] for j in range(m)]), prices
+    else:
+        upper, limits = np.eye(len(pairs)), np.array([prices[i] for i, _ in pairs])
+    sides = np.vstack([-np.eye(len(pairs)), upper]), np.r_[np.zeros(len(pairs)), limits]
+    found = solvers.qp(cvxopt.matrix(Z @ Z.T), cvxopt.matrix(-asked), *map(cvxopt.matrix, sides))
+    A = np.zeros((m, k))
+    A[tuple(zip(*pairs, strict=True))] = np.clip(np.array(found["x"])[:, 0], 0, None)
+    assert hinge.dual_objective(A, X, y, **options) == pytest.approx(-found["primal objective"], rel=1e-7)
+    V = (np.array(found["x"])[:, 0] @ Z).reshape(-1, 2)
+    assert hinge.objective(V, X, y, **options) == pytest.approx(-found["primal objective"], rel=1e-7)
+
+
+def test_the_hinge_sees_the_scale_that_the_zero_one_loss_does_not():
+    """E-K.8: on a separable sample the regularised error falls to 0 with the scale, and is never 0."""
+    X, y = np.array([[1.0], [-1.0]]), np.array([0, 1])
+    W = np.array([[1.0], [-1.0]])
+    errors, values = [], []
+    for factor in (1.0, 0.5, 0.1, 1e-6, 0.0):
+        V = factor * W
+        errors.append(0.5 * (V**2).sum() + (predict(X @ V.T) != y).sum())
+        values.append(hinge.objective(V, X, y))
+    assert errors[0] > errors[1] > errors[2] > errors[3] > 0
+    assert errors[4] == 1  # the limit is another matter
+    assert values[1] < values[0] < values[2] < values[3]
+
+
+class TestClassMap:
+    def test_scores_are_products_with_the_features(self):
+        rng = np.random.default_rng(0)
+        for class_map in (
+            ClassMap.block(3),
+            ClassMap.hierarchy(TREE, ["cat", "dog", "car"]),
+            ClassMap(rng.normal(size=(3, 2))),
+        ):
+            p = class_map.matrix.shape[1]
+            V, X = rng.normal(size=(p, 4)), rng.normal(size=(5, 4))
+            scores = class_map.scores(V, X)
+            np.testing.assert_allclose(scores, class_map.scores(V, csr_array(X)), rtol=1e-12)
+            np.testing.assert_allclose(scores, X @ class_map.to_rows(V).T, rtol=1e-12)
+            for r in range(3):
+                np.testing.assert_array_equal(class_map.features(X[0], r), np.kron(class_map.matrix[r], X[0]))
+                found = class_map.features(X, np.full(5, r)) @ V.ravel()
+                np.testing.assert_allclose(scores[:, r], found, rtol=1e-9, atol=1e-12)
+            for y, r in product(range(3), repeat=2):
+                length = np.linalg.norm(class_map.features(X[1], y) - class_map.features(X[1], r))
+                assert length == pytest.approx(class_map.distances()[y, r] * np.linalg.norm(X[1]))
+
+    def test_the_constants_of_the_block_map(self):
+        apart = ClassMap.block(4).distances()
+        np.testing.assert_allclose(apart, np.sqrt(2) * (1 - np.eye(4)))
+        assert apart.max() == pytest.approx(hinge.lipschitz("crammer-singer", 4))
+
+    def test_distances_of_a_hierarchy_are_the_edges_between(self):
+        for classes in (["cat", "dog", "car"], ["animal", "cat", "car", "all"]):
+            apart = ClassMap.hierarchy(TREE, classes).distances() ** 2
+            np.testing.assert_allclose(apart, costs_from_tree(TREE, classes, scale=False), atol=1e-12)
+
+    def test_it_cannot_be_changed(self):
+        given_ = np.eye(2)
+        class_map = ClassMap(given_)
+        given_[0, 0] = 7
+        assert class_map.matrix[0, 0] == 1
+        with pytest.raises(ValueError, match="read-only"):
+            class_map.matrix[0, 0] = 7
+
+    @pytest.mark.parametrize(
+        ("make", "message"),
+        [
+            (lambda: ClassMap([[1.0, 0.0]]), r"at least two classes, found shape \(1, 2\)"),
+            (lambda: ClassMap([1.0, 2.0]), r"found shape \(2,\)"),
+            (lambda: ClassMap([[1.0], [np.nan]]), "matrix must be finite"),
+            (lambda: ClassMap([["a"], ["b"]]), "of type <U1"),
+            (
+                lambda: ClassMap(np.eye(2), ["one"]),
+                "names must name each of the 2 columns of matrix, found 1",
+            ),
+            (lambda: ClassMap.hierarchy(TREE, ["cat", "cat"]), "must name different concepts"),
+            (lambda: ClassMap.hierarchy(TREE, ["cat", "cow"]), "'cow', which is not in the tree"),
+            (lambda: ClassMap.hierarchy({"a": "b", "b": "a"}, ["a", "b"]), "found a circle through 'a'"),
+            (lambda: ClassMap.block(2).to_rows(np.eye(3)), r"V must be a matrix of 2 rows.* \(3, 3\)"),
+            (lambda: ClassMap.block(2).features([1.0], [0]), r"found the shapes \(1,\) and \(1,\)"),
+            (lambda: ClassMap.block(2).features([1.0], 2), "integers from 0 to 1, .* found 2"),
+        ],
+    )
+    def test_what_it_refuses(self, make, message):
+        with pytest.raises(ValueError, match=message):
+            make()
+
+
+X3, Y3, W3 = [[1.0], [2.0]], [0, 1], [[1.0], [0.0], [0.0]]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: hinge.gaps([[1.0]], [0]), "at least two classes"),
+        (lambda: hinge.gaps([[1.0, 2.0]], [2]), "integers from 0 to 1, .* found 2"),
+        (lambda: hinge.gaps([[1.0, np.inf]], [0]), "scores must be finite"),
+        (lambda: hinge.gaps([[1.0, 2.0]], [0], np.zeros((3, 3))), r"2 classes, found shape \(3, 3\)"),
+        (lambda: hinge.gaps([[1.0, 2.0]], [0], [[0, 1, 1], [1, 0, 1]]), r"2 classes, found shape \(2, 3\)"),
+        (lambda: hinge.gaps([[1.0, 2.0]], [0], [[0, -1], [1, 0]]), "finite and not negative"),
+        (lambda: hinge.gaps([[1.0, 2.0]], [0], [[2, 1], [1, 0]]), "a right answer must be 0"),
+        (lambda: hinge.lipschitz("hinge", 3), "'crammer-singer', 'weston-watkins', found 'hinge'"),
+        (lambda: hinge.lipschitz("weston-watkins", 1), "k must be an integer, at least 2, found 1"),
+        (lambda: hinge.objective(W3, X3, Y3, loss="log"), "loss must be one of .* found 'log'"),
+        (lambda: hinge.objective(W3, X3, Y3, C=0), "C must be a positive, finite number, found 0"),
+        (lambda: hinge.objective(W3, [[1.0, 2.0]], [0]), r"the shapes \(3, 1\) and \(1, 2\)"),
+        (lambda: hinge.objective(W3, X3, [0, 3]), "integers from 0 to 2, .* found 3"),
+        (lambda: hinge.objective(W3, X3, Y3, sample_weight=[1.0, -1.0]), "sample_weight must be"),
+        (lambda: hinge.dual_objective(np.zeros((3, 2)), X3, Y3), r"each of the 2 .* shape \(3, 2\)"),
+        (lambda: hinge.dual_objective([[0, -1], [0, 0]], X3, Y3), "multipliers must be finite and not neg"),
+        (lambda: hinge.dual_objective([[0, 2], [0, 0]], X3, Y3), "its price 1 .in sum., found 2 in row 0"),
+        (
+            lambda: hinge.dual_objective([[0, 1], [0, 0]], X3, Y3, class_map=ClassMap.block(3)),
+            "class_map must be of the 2 classes of multipliers, found 3",
+        ),
+    ],
+)
+def test_what_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("name", hinge.LOSSES)
+def test_the_least_loss_alone_is_a_linear_programme(name):
+    """The objective with a large C against the least sum of losses, by linear programming."""
+    rng = np.random.default_rng(5)
+    m, k, d = 15, 3, 2
+    X, y = rng.normal(size=(m, d)), rng.integers(k, size=m)
+    rows, limits = [], []
+    slacks = m if name == "crammer-singer" else m * k
+    for i, r in product(range(m), range(k)):
+        if r != y[i]:
+            row = np.zeros(k * d + slacks)
+            row[r * d : (r + 1) * d] += X[i]
+            row[y[i] * d : (y[i] + 1) * d] -= X[i]
+            row[k * d + (i if name == "crammer-singer" else i * k + r)] = -1
+            rows.append(row)
+            limits.append(-1.0)
+    price = np.r_[np.zeros(k * d), np.ones(slacks)]
+    found = linprog(price, np.array(rows), limits, bounds=[(None, None)] * (k * d) + [(0, None)] * slacks)
+    W = found.x[: k * d].reshape(k, d)
+    assert VALUES[name](X @ W.T, y).sum() == pytest.approx(found.fun, rel=1e-9)
