@@ -1,0 +1,571 @@
+r"""The machine for k classes by stochastic subgradients (alg-subgradient-machine).
+
+:class:`SubgradientMachine` minimises the regularised hinge of :mod:`mcutils.hinge`,
+:math:`\frac\lambda2 \|W\|_F^2 + \frac1m \sum_i s_i \ell_i(W)` with :math:`\lambda = 1/(m C)`, one example
+at a time. After whole epochs the last iterate is a combination of the examples with multipliers that are
+feasible for the dual problem. So every fit ends with a lower bound of the optimum, at almost no cost.
+
+:func:`rate` is the guarantee of the convergence theorem (thm-subgradient-rate).
+
+>>> from sklearn.datasets import load_iris
+>>> from sklearn.preprocessing import scale
+>>> X, y = load_iris(return_X_y=True)
+>>> machine = SubgradientMachine(C=0.1, max_iter=1000, tol=0.01, random_state=0).fit(scale(X), y)
+>>> machine.converged_, machine.certificate_.certifies(0.01)
+(True, True)
+"""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state, compute_class_weight
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from .certificate import Certificate
+from .hinge import ClassMap, _check_cost, _check_loss, _gaps, lipschitz
+
+__all__ = ["SubgradientMachine", "rate"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+
+AVERAGES = ("tail", "all", "weighted", None)
+INTERCEPTS = {False: 0, "appended": 1, "free": 2}
+
+_BLOCK = 16384  # rows whose scores are computed together
+
+
+def rate(
+    steps: int,
+    *,
+    lam: float,
+    radius: float,
+    k: int,
+    loss: str = "crammer-singer",
+    average: str = "tail",
+    largest_weight: float = 1.0,
+) -> float:
+    r"""How far from the optimum the averaged iterate is at most, in expectation (thm-subgradient-rate).
+
+    For the objective :math:`\frac\lambda2 \|W\|_F^2 + \frac1m \sum_i s_i \ell_i(W)`, steps from
+    :math:`W_1 = 0` on examples that are drawn afresh each time, and :math:`G = 2 L R \max_i s_i` with the
+    constant L of :func:`mcutils.hinge.lipschitz` and the radius :math:`R = \max_i \|x_i\|`, T steps end with
+
+    - "all", the average of all iterates: :math:`\frac{G^2}{2 \lambda T} \sum_{t=1}^T \frac1t`;
+    - "tail", that of the iterates after :math:`s = \lfloor T/2 \rfloor`:
+      :math:`\frac{G^2}{\lambda (T - s)} \big(\frac{s}{s + 1} + \frac12 \sum_{t=s+1}^T \frac1t\big)`;
+    - "weighted", with steps :math:`\frac2{\lambda (t + 1)}` and weights in proportion to t:
+      :math:`\frac{2 G^2}{\lambda (T + 1)}`.
+
+    Parameters
+    ----------
+    steps : int
+        T, at least 1.
+    lam : float
+        :math:`\lambda`, which is :math:`1/(m C)`.
+    radius : float
+        R; with an appended feature its 1 counts.
+    k : int
+        The number of classes.
+    loss : {"crammer-singer", "weston-watkins"}
+    average : {"tail", "all", "weighted"}
+    largest_weight : float
+        :math:`\max_i s_i`.
+
+    Examples
+    --------
+    >>> [round(rate(1000, lam=0.1, radius=1.0, k=3, average=name), 3) for name in ("all", "tail", "weighted")]
+    [0.299, 0.215, 0.16]
+    """
+    if isinstance(steps, bool) or not isinstance(steps, Integral) or steps < 1:
+        raise ValueError(f"steps must be an integer, at least 1, found {steps!r}")
+    for name, value in (("lam", lam), ("radius", radius), ("largest_weight", largest_weight)):
+        if not _is_number(value) or not 0 < value < np.inf:
+            raise ValueError(f"{name} must be a positive, finite number, found {value!r}")
+    if average not in ("tail", "all", "weighted"):
+        raise ValueError(f"average must be 'tail', 'all' or 'weighted', found {average!r}")
+    T = int(steps)
+    square = (2 * lipschitz(loss, k) * radius * largest_weight) ** 2
+    if average == "weighted":
+        return float(2 * square / (lam * (T + 1)))
+    s = T // 2 if average == "tail" else 0
+    start = s / (s + 1)
+    return float(square / (lam * (T - s)) * (start + 0.5 * (1 / np.arange(s + 1, T + 1)).sum()))
+
+
+class SubgradientMachine(ClassifierMixin, BaseEstimator):
+    r"""A linear machine for k classes, by stochastic subgradients (alg-subgradient-machine).
+
+    It minimises :math:`\frac12 \|W\|_F^2 + C \sum_i s_i \ell_i(W)`, where :math:`\ell_i` is a hinge of
+    :mod:`mcutils.hinge` and :math:`s_i` a weight; divided by :math:`m C` that is
+    :math:`\frac\lambda2 \|W\|_F^2 + \frac1m \sum_i s_i \ell_i(W)` with :math:`\lambda = 1/(m C)`. From
+    :math:`W_1 = 0` on, step t takes one example, shrinks W by :math:`1 - \eta_t \lambda`, whether or not the
+    example has a loss, and subtracts :math:`\eta_t s_i` times a subgradient of its loss: for the loss of
+    Crammer and Singer x is added to the row of the true class and taken from that of the active class, for
+    that of Weston and Watkins it is taken from the row of every class with a positive gap, and added as often
+    to that of the true class.
+
+    The step size is :math:`\eta_t = 1/(\lambda t)`, or :math:`2/(\lambda (t + 1))` with
+    ``average="weighted"``.
+
+    Parameters
+    ----------
+    loss : {"crammer-singer", "weston-watkins"}
+        The loss; see :mod:`mcutils.hinge`.
+    C : float
+        The price of loss.
+    cost : (k, k) array-like, optional
+        :math:`\Delta`, what it costs to answer the class of a column where that of a row is true, both in
+        the order of ``classes_``. By default every mistake costs 1.
+    average : {"tail", "all", "weighted"} or None
+        What the machine answers with: the average of the iterates of the last half of the steps, of all
+        steps, of all steps weighted in proportion to t; or with None the last iterate. In ``partial_fit``,
+        which does not know how many steps will come, the tail starts where the number of steps was last a
+        power of two, but is at least the last half and at most the last three quarters.
+    fit_intercept : {"appended", "free"}, True or False
+        "appended", or True: a feature that is always 1, whose coefficients are regularised as all others.
+        "free": an intercept of each class that is not regularised, with steps :math:`1/\sqrt t`; for it no
+        rate is proved here, and there is no certificate. False: none.
+    max_iter : int
+        So many epochs, of as many steps as there are examples.
+    tol : float, optional
+        Stop after 1, 2, 4, 8, ... or max_iter epochs where the relative gap of the certificate is at most
+        this. By default all epochs are made.
+    alpha : float, optional
+        :math:`\lambda` itself, instead of :math:`1/(m C)`. Without it, ``partial_fit`` takes the m of its
+        first batch, and keeps :math:`\lambda`.
+    class_map : ClassMap, optional
+        Lets classes learn from each other; the rows of W are then :math:`W = B V`, and what is regularised is
+        V. By default every class has its own row.
+    class_weight : dict or "balanced", optional
+        Factors of the weights :math:`s_i` by class.
+    shuffle : bool
+        Whether every epoch, and every ``partial_fit``, visits the examples in a new random order.
+    replace : bool
+        Whether each step draws its example afresh instead: the setting of thm-subgradient-rate.
+    random_state : int, RandomState or None
+        Draws the orders, or the examples.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    coef_ : (k, d) array
+        W, also for two classes a row for each.
+    intercept_ : (k,) array
+        What is added to the scores; 0 without an intercept.
+    certificate_ : Certificate or None
+        The objective at ``coef_`` (and an appended intercept), and a lower bound of the optimum. None with a
+        free intercept, and after ``partial_fit``, which knows no objective.
+    objective_ : float or None
+        The objective; None after ``partial_fit``.
+    converged_ : bool or None
+        Whether the gap is at most ``tol``; None where this was not asked.
+    lambda_ : float
+        :math:`\lambda`.
+    n_iter_ : int
+        The number of epochs; each ``partial_fit`` is one.
+    t_ : int
+        The number of steps.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Notes
+    -----
+    The certificate. After T steps of size :math:`1/(\lambda t)` the last iterate is
+    :math:`W_{T+1} = \frac1{\lambda T} \sum_t s_{i_t} (e_{y} - e_{r}) x_{i_t}^\top`, with the active r of each
+    step (several for Weston-Watkins). An example that was visited E times in :math:`T = E m` steps so has
+    multipliers of :math:`\frac{C}{E} s_i` times the number of its visits where r was active: feasible for the
+    dual, see :func:`mcutils.hinge.dual_objective`, whose value takes no more than the sum of the costs of the
+    active classes and the norm of :math:`W_{T+1}`. Where examples were visited more often, multipliers are
+    scaled down until they are feasible, and in any case by the best factor up to there.
+
+    Examples
+    --------
+    >>> from mcutils.subgradient import SubgradientMachine
+    >>> X, y = [[0.0, 2.0], [2.0, 0.0], [-2.0, -2.0]], ["north", "east", "far"]
+    >>> machine = SubgradientMachine(fit_intercept=False, max_iter=1000, random_state=0).fit(X, y)
+    >>> machine.predict([[0.0, 1.0], [-5.0, -1.0]]).tolist()
+    ['north', 'far']
+    >>> bool(machine.certificate_.gap < 0.05)
+    True
+    """
+
+    certificate_: Certificate | None
+    objective_: float | None
+    converged_: bool | None
+    t_: int
+
+    def __init__(
+        self,
+        loss: str = "crammer-singer",
+        *,
+        C: float = 1.0,
+        cost: ArrayLike | None = None,
+        average: str | None = "tail",
+        fit_intercept: bool | str = "appended",
+        max_iter: int = 100,
+        tol: float | None = None,
+        alpha: float | None = None,
+        class_map: ClassMap | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        shuffle: bool = True,
+        replace: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.loss = loss
+        self.C = C
+        self.cost = cost
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.alpha = alpha
+        self.class_map = class_map
+        self.class_weight = class_weight
+        self.shuffle = shuffle
+        self.replace = replace
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Start at 0, and visit the examples in epochs.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+        y : (m,) array-like
+            Labels of at least two classes.
+        sample_weight : (m,) array-like, optional
+            Factors of the losses, at least 0. An example of weight 0 is not visited.
+
+        Returns
+        -------
+        SubgradientMachine
+        """
+        self._check_parameters()
+        X, labels = self._validate(X, y=y)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
+        weights = self._weights(X, labels, codes, sample_weight)
+        rows = np.flatnonzero(weights > 0)
+        m = len(rows)
+        if m == 0:
+            raise ValueError("sample_weight and class_weight must not be zero for all examples")
+        self._begin(X, m)
+        generator = check_random_state(self.random_state)
+        epochs = int(self.max_iter)
+        planned = {epochs * m // 2, epochs * m}
+        if self.tol is not None:
+            planned |= {2**e * m for e in range(epochs.bit_length())}
+        used = np.zeros(len(codes))  # of each example, the sum of the factors with which it was visited
+        for epoch in range(1, epochs + 1):
+            order = self._order(generator, rows)
+            if self.average == "weighted":
+                factors = np.arange(self.t_ + 1.0, self.t_ + m + 1)
+                used += np.bincount(order, factors, minlength=len(used))
+            elif self.replace:
+                used += np.bincount(order, minlength=len(used))
+            else:
+                used[rows] += 1.0
+            self._steps(X, codes, weights, order, planned)
+            self.n_iter_ = epoch
+            if epoch == epochs or (self.tol is not None and epoch & (epoch - 1) == 0):
+                self._finish()
+                self._certify(X, codes, weights, float(used.max()))
+                if self.certificate_ is not None and self.tol is not None:
+                    self.converged_ = bool(self.certificate_.certifies(self.tol))
+                    if self.converged_:
+                        break
+        if self.converged_ is False and self.certificate_ is not None:
+            warnings.warn(
+                f"after {self.n_iter_} epochs the relative gap is {self.certificate_.gap:.2g}, above "
+                f"tol={self.tol:g}: increase max_iter or tol, or decrease C",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Visit some more examples, once each.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+        y : (m,) array-like
+            Their labels; a batch may lack classes.
+        classes : (k,) array-like, optional
+            All labels; needed in the first call.
+        sample_weight : (m,) array-like, optional
+            Factors of the losses, at least 0.
+
+        Returns
+        -------
+        SubgradientMachine
+        """
+        self._check_parameters()
+        if self.class_weight == "balanced":
+            raise ValueError("class_weight 'balanced' needs all examples; give partial_fit a dict of weights")
+        first = _check_partial_fit_first_call(self, classes)
+        if len(self.classes_) < 2:
+            raise ValueError(f"classes must be at least 2, found {self.classes_.tolist()}")
+        X, labels = self._validate(X, y=y, reset=first)
+        if not np.isin(labels, self.classes_).all():
+            unknown = np.setdiff1d(labels, self.classes_)
+            raise ValueError(f"y has labels that are not among the classes: {unknown[:6].tolist()}")
+        codes = np.searchsorted(self.classes_, labels)
+        weights = self._weights(X, labels, codes, sample_weight)
+        rows = np.flatnonzero(weights > 0)
+        if not hasattr(self, "_V"):
+            self._begin(X, max(1, len(rows)))
+        order = self._order(check_random_state(self.random_state), rows)
+        powers = {2**e for e in range((self.t_ + len(order)).bit_length())}
+        self._steps(X, codes, weights, order, powers)
+        self.n_iter_ += 1
+        self._finish()
+        self.certificate_ = self.objective_ = self.converged_ = None
+        return self
+
+    def scores(self, X: Any) -> Floats:
+        r"""The scores :math:`f_r(x)` of all classes, for two classes both.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+        """
+        check_is_fitted(self)
+        return self._scores(self._validate(X, reset=False))
+
+    def decision_function(self, X: Any) -> Floats:
+        """The scores of all classes; for two classes the second less the first.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array, or (n,) array for two classes
+        """
+        found = self.scores(X)
+        if found.shape[1] > 2:
+            return found
+        ahead: Floats = found[:, 1] - found[:, 0]
+        return ahead
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of the largest score; ties go to the smallest class.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        largest = self.scores(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[largest]
+        return labels
+
+    def _scores(self, X: Any) -> Floats:
+        table: Floats = X @ self.coef_.T + self.intercept_
+        return table
+
+    def _validate(self, X: Any, **more: Any) -> Any:
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", **more)
+
+    def _check_parameters(self) -> None:
+        _check_loss(self.loss)
+        for name, optional in (("C", False), ("alpha", True)):
+            value = getattr(self, name)
+            if not (optional and value is None) and (not _is_number(value) or not 0 < value < np.inf):
+                raise ValueError(f"{name} must be a positive, finite number, found {value!r}")
+        if self.average not in AVERAGES:
+            raise ValueError(f"average must be 'tail', 'all', 'weighted' or None, found {self.average!r}")
+        self._mode()
+        if isinstance(self.max_iter, (bool, np.bool_)) or not isinstance(self.max_iter, Integral):
+            raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
+        if self.max_iter < 1:
+            raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
+        if self.tol is not None:
+            if not _is_number(self.tol) or not self.tol >= 0:
+                raise ValueError(f"tol must be None or a number, at least 0, found {self.tol!r}")
+            if self._mode() == 2:
+                raise ValueError("tol must be None with a free intercept, which has no certificate")
+        if self.class_map is not None and not isinstance(self.class_map, ClassMap):
+            raise ValueError(f"class_map must be a ClassMap, found {self.class_map!r}")
+        for name in ("shuffle", "replace"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False, found {getattr(self, name)!r}")
+
+    def _mode(self) -> int:
+        chosen = self.fit_intercept
+        if isinstance(chosen, (bool, np.bool_)):
+            return int(chosen)
+        if isinstance(chosen, str) and chosen in INTERCEPTS:
+            return INTERCEPTS[chosen]
+        raise ValueError(f"fit_intercept must be 'appended', 'free', True or False, found {chosen!r}")
+
+    def _weights(
+        self, X: Any, labels: NDArray[Any], codes: Indices, sample_weight: ArrayLike | None
+    ) -> Floats:
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if self.class_weight is None:
+            return np.asarray(weights)
+        if isinstance(self.class_weight, dict):  # of all classes, whether or not this batch has them
+            of_class = np.array([float(self.class_weight.get(name, 1.0)) for name in self.classes_.tolist()])
+        else:
+            of_class = compute_class_weight(
+                self.class_weight, classes=self.classes_, y=labels, sample_weight=weights
+            )
+        if not (np.isfinite(of_class).all() and of_class.min() >= 0):
+            raise ValueError(f"class_weight must be numbers, at least 0, found {of_class.tolist()}")
+        return np.asarray(weights * of_class[codes])
+
+    def _order(self, generator: np.random.RandomState, rows: Indices) -> Indices:
+        if self.replace and len(rows):
+            return rows[generator.randint(len(rows), size=len(rows))]
+        return generator.permutation(rows) if self.shuffle else rows
+
+    def _begin(self, X: Any, m: int) -> None:
+        """W = 0, which has seen nothing."""
+        k, d = len(self.classes_), X.shape[1]
+        costs = _check_cost(self.cost, k)
+        self._costs = 1.0 - np.eye(k) if costs is None else costs
+        self._similar = np.empty((0, 0))
+        if self.class_map is not None:
+            if self.class_map.n_classes != k:
+                raise ValueError(
+                    f"class_map must have a row for each of the {k} classes, found {self.class_map.n_classes}"
+                )
+            self._similar = self.class_map.matrix @ self.class_map.matrix.T
+        self.lambda_ = 1 / (m * float(self.C)) if self.alpha is None else float(self.alpha)
+        self._price = 1 / self.lambda_
+        self._V, self._U = np.zeros((d + 1, k)), np.zeros((d + 1, k) if self.average is not None else (0, k))
+        self._b, self._late = np.zeros(k), np.zeros(k)
+        self._total = 0.0  # A, see mcutils.jit.subgradient
+        self._asked = 0.0
+        self._marks: list[tuple[int, Floats, Floats]] = []  # sums of iterates, when a tail may begin
+        self.t_ = self.n_iter_ = 0
+        self.certificate_ = self.objective_ = self.converged_ = None
+
+    def _steps(self, X: Any, codes: Indices, weights: Floats, order: Indices, planned: set[int]) -> None:
+        """Steps on these examples, with a mark at each planned time on the way."""
+        from .jit import subgradient as compiled
+
+        times = [t - self.t_ for t in sorted(planned) if self.t_ < t < self.t_ + len(order)]
+        for piece in np.split(order, times):
+            kernel: Any = compiled.sparse if issparse(X) else compiled.dense
+            data = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
+            self._total, asked = kernel(
+                *data,
+                codes,
+                weights,
+                self._costs,
+                self._similar,
+                piece,
+                self.loss == "weston-watkins",
+                self.average == "weighted",
+                self.average is not None,
+                self._mode(),
+                self._price,
+                self.t_,
+                self._total,
+                self._V,
+                self._U,
+                self._b,
+                self._late,
+            )
+            self._asked += asked
+            self.t_ += len(piece)
+            if self.average == "tail" and self.t_ in planned:
+                self._marks.append((self.t_, *self._sums()))
+
+    def _sums(self) -> tuple[Floats, Floats]:
+        """The sums of all iterates so far, each before its step."""
+        visits = self.t_ * (self.t_ + 1) / 2 if self.average == "weighted" else float(self.t_)
+        return self._total * self._V - self._U, visits * self._b - self._late
+
+    def _last(self) -> Floats:
+        """The iterate after the last step."""
+        t = max(1, self.t_)
+        factor = 2 / (t * (t + 1)) if self.average == "weighted" else 1 / t
+        last: Floats = factor * self._price * self._V
+        return last
+
+    def _finish(self) -> None:
+        """Set what the machine answers with."""
+        if self.average is None or self.t_ == 0:
+            W, b = self._last(), self._b.copy()
+        else:
+            W, b = self._sums()
+            count: float = self.t_
+            if self.average == "weighted":
+                count = self.t_ * (self.t_ + 1) / 2
+            past = [mark for mark in self._marks if mark[0] <= self.t_ // 2]
+            if past:
+                start, earlier, earlier_b = past[-1]
+                W, b, count = W - earlier, b - earlier_b, self.t_ - start
+                self._marks = self._marks[len(past) - 1 :]
+            W, b = W / count, b / count
+        self.coef_ = np.ascontiguousarray(W[:-1].T)
+        self.intercept_ = W[-1] + b
+
+    def _certify(self, X: Any, codes: Indices, weights: Floats, most_used: float) -> None:
+        """The objective, and what the last iterate proves of the optimum."""
+        price = self._price / np.count_nonzero(weights)  # C
+        paid = 0.0
+        for start in range(0, X.shape[0], _BLOCK):
+            block = slice(start, start + _BLOCK)
+            gaps = _gaps(self._scores(X[block]), codes[block], self._costs)
+            losses = gaps.max(axis=1) if self.loss == "crammer-singer" else np.maximum(gaps, 0).sum(axis=1)
+            paid += float(weights[block] @ losses)
+        appended = self._mode() == 1
+        columns = np.column_stack([self.coef_, self.intercept_]) if appended else self.coef_
+        objective = float(self._half_square(columns) + price * paid)
+        self.objective_ = objective
+        if self._mode() == 2:
+            return
+        t = self.t_
+        factor = 2 / (t * (t + 1)) if self.average == "weighted" else 1 / t
+        # multipliers a A with A that of the last iterate, feasible up to this a: the best of them
+        linear, square = factor * self._price * self._asked, self._half_square(self._last().T)
+        most = price / (factor * self._price * most_used)
+        a = min(most, linear / (2 * square)) if square > 0 else most
+        bound = max(0.0, float(a * linear - a * a * square))
+        self.certificate_ = Certificate(objective, bound, n_iter=self.n_iter_)
+
+    def _half_square(self, W: Floats) -> float:
+        """Half the squared norm of the parameters that make these rows."""
+        V = W if self.class_map is None else np.linalg.pinv(self.class_map.matrix) @ W
+        return 0.5 * float(np.vdot(V, V))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))

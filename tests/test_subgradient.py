@@ -1,0 +1,508 @@
+"""Stochastic subgradients: against a plain twin, certified optima, and the rate that is proved of them."""
+
+import os
+import pickle
+import subprocess
+import sys
+import tracemalloc
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_array, csr_array, random_array
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mcutils import hinge
+from mcutils.hinge import ClassMap
+from mcutils.jit import subgradient as compiled
+from mcutils.risk import costs_from_weights
+from mcutils.subgradient import SubgradientMachine, rate
+
+SLOPES = {
+    "crammer-singer": hinge.crammer_singer_subgradient,
+    "weston-watkins": hinge.weston_watkins_subgradient,
+}
+
+
+def twin(X, y, order, *, loss, lam, average="all", cost=None, weights=None, B=None, mode=0, start=0):
+    """The algorithm as it is stated: shrink, step, and keep every iterate. Answers with V, b, multipliers."""
+    m, k = len(X), int(y.max()) + 1
+    B = np.eye(k) if B is None else B
+    weights = np.ones(m) if weights is None else weights
+    points = np.column_stack([X, np.ones(m)]) if mode == 1 else X
+    V, b = np.zeros((B.shape[1], points.shape[1])), np.zeros(k)
+    iterates, intercepts, multipliers = [], [], np.zeros((m, k))
+    for t, i in enumerate(order, start=1):
+        iterates.append(V.copy())
+        intercepts.append(b.copy())
+        slope = weights[i] * SLOPES[loss]((B @ V @ points[i] + b)[None], [y[i]], cost)[0]
+        eta = 2 / (lam * (t + 1)) if average == "weighted" else 1 / (lam * t)
+        V = (1 - eta * lam) * V - eta * np.outer(B.T @ slope, points[i])
+        multipliers *= 1 - eta * lam
+        multipliers[i] += eta * np.where(np.arange(k) == y[i], 0, slope)
+        if mode == 2:
+            b = b - slope / np.sqrt(t)
+    if average is None:
+        return V, b, multipliers, V
+    T = len(order)
+    share = {
+        "all": np.ones(T),
+        "tail": np.arange(T) >= start,
+        "weighted": np.arange(1.0, T + 1),
+    }[average]
+    answer = [np.average(each, axis=0, weights=share) for each in (iterates, intercepts)]
+    return *answer, multipliers, V
+
+
+def problem(trial, mapped=False):
+    rng = np.random.default_rng(trial)
+    m, d, k = 17, 3, 3 + trial % 2
+    X = rng.normal(size=(m, d)) * (rng.uniform(size=(m, d)) < 0.7)
+    y = np.r_[np.arange(k), rng.integers(k, size=m - k)]
+    X += 0.5 * np.eye(4)[y, :3]
+    cost = rng.uniform(size=(k, k)) * (1 - np.eye(k)) if trial % 3 else None
+    weights = rng.integers(0, 4, size=m) / 2 + (np.arange(m) < k) if trial % 2 else None
+    return X, y, cost, weights, ClassMap(rng.normal(size=(k, 4))) if mapped else None
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, "appended", "free"])
+@pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
+@pytest.mark.parametrize("loss", hinge.LOSSES)
+def test_it_is_the_algorithm_as_it_is_stated(loss, average, fit_intercept, mapped):
+    for trial, replace in product(range(3), [False, True]):
+        X, y, cost, weights, class_map = problem(trial, mapped)
+        options = {
+            "loss": loss,
+            "C": 0.3,
+            "cost": cost,
+            "average": average,
+            "fit_intercept": fit_intercept,
+            "max_iter": 5,
+            "class_map": class_map,
+            "replace": replace,
+            "random_state": trial,
+        }
+        machine = SubgradientMachine(**options).fit(X, y, weights)
+        generator = np.random.RandomState(trial)
+        rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
+        m = len(rows)
+        orders = [
+            rows[generator.randint(m, size=m)] if replace else generator.permutation(rows) for _ in range(5)
+        ]
+        mode = {False: 0, "appended": 1, "free": 2}[fit_intercept]
+        B = class_map.matrix if mapped else np.eye(y.max() + 1)
+        V, b, multipliers, last = twin(
+            X,
+            y,
+            np.concatenate(orders),
+            loss=loss,
+            lam=1 / (0.3 * m),
+            average=average,
+            cost=cost,
+            weights=weights,
+            B=B,
+            mode=mode,
+            start=5 * m // 2,
+        )
+        W = B @ V
+        np.testing.assert_allclose(machine.coef_, W[:, :3], rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(machine.intercept_, W[:, 3] if mode == 1 else b, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(machine.scores(X), X @ W[:, :3].T + machine.intercept_, atol=1e-9)
+        assert (machine.t_, machine.n_iter_) == (5 * m, 5)
+
+        # the certificate is of the problem that was asked for
+        points = np.column_stack([X, np.ones(len(X))]) if mode == 1 else X
+        asked = {"loss": loss, "C": 0.3, "cost": cost, "sample_weight": weights, "class_map": class_map}
+        if mode == 2:
+            assert machine.certificate_ is None
+            continue
+        found = machine.certificate_
+        assert machine.objective_ == found.primal
+        assert found.primal == pytest.approx(hinge.objective(V, points, y, **asked), rel=1e-9)
+        # the last iterate is what its multipliers make of the examples, and they are feasible when scaled
+        pull = -multipliers
+        pull[np.arange(len(y)), y] = multipliers.sum(axis=1)
+        np.testing.assert_allclose(B.T @ pull.T @ points, last, atol=1e-9)
+        used = multipliers.sum(axis=1) if loss == "crammer-singer" else multipliers.max(axis=1)
+        prices = 0.3 * (np.ones(len(y)) if weights is None else weights)
+        most = 1 / max(1.0, (used[rows] / prices[rows]).max())
+        values = [
+            hinge.dual_objective(a * multipliers, points, y, **asked) for a in np.linspace(0, most, 2001)
+        ]
+        assert found.dual <= max(values) + 1e-6  # what was visited but not active is counted as used
+        if not replace and average != "weighted":
+            best = hinge.dual_objective(multipliers, points, y, **asked)
+            assert found.dual >= best - 1e-9
+
+
+@pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
+@pytest.mark.parametrize("C", [0.01, 0.3])
+def test_the_certificate_encloses_the_optimum_of_liblinear(average, C):
+    X, y = load_iris(return_X_y=True)
+    X = scale(X)
+    A = np.column_stack([X, np.ones(len(X))])
+    peer = LinearSVC(multi_class="crammer_singer", C=C, fit_intercept=False, tol=1e-9, max_iter=10**6)
+    least = hinge.objective(peer.fit(A, y).coef_, A, y, C=C)
+    gaps = []
+    for epochs in (1, 10, 100, 1000):
+        found = SubgradientMachine(C=C, average=average, max_iter=epochs, random_state=0).fit(X, y)
+        assert found.certificate_.dual <= least * (1 + 1e-7)
+        assert found.certificate_.primal >= least * (1 - 1e-7)
+        gaps.append(found.certificate_.gap)
+    assert gaps[0] > gaps[1] > gaps[2] > gaps[3]
+    assert gaps[3] < 0.003
+
+
+@pytest.mark.parametrize("loss", hinge.LOSSES)
+@pytest.mark.parametrize("average", ["all", "tail", "weighted"])
+def test_the_rate_holds_for_the_exact_expectation(loss, average):
+    """Every sequence of five draws out of three examples."""
+    X, y, k, lam = np.array([[1.0, 0.5], [-0.5, 1.0], [0.2, -0.9]]), np.array([0, 1, 2]), 3, 0.5
+    radius = np.linalg.norm(X, axis=1).max()
+    C = 1 / (lam * 3)
+    best = SubgradientMachine(loss, C=C, fit_intercept=False, max_iter=20000, random_state=0).fit(X, y)
+    least = best.certificate_.dual * lam
+    assert best.certificate_.gap < 1e-3
+    for T in (1, 2, 5):
+        values = []
+        for order in product(range(3), repeat=T):
+            V, *_ = twin(X, y, order, loss=loss, lam=lam, average=average, start=T // 2)
+            values.append(hinge.objective(V, X, y, loss=loss, C=C) * lam)
+        missed = np.mean(values) - least
+        bound = rate(T, lam=lam, radius=radius, k=k, loss=loss, average=average)
+        assert 0 < missed <= bound
+
+
+def test_the_rate_by_its_formula():
+    square = (2 * np.sqrt(2) * 3.0 * 2.0) ** 2
+    options = {"lam": 0.1, "radius": 3.0, "k": 4, "largest_weight": 2.0}
+    assert rate(4, average="all", **options) == pytest.approx(square / 0.2 / 4 * (1 + 1 / 2 + 1 / 3 + 1 / 4))
+    assert rate(5, average="tail", **options) == pytest.approx(
+        square / 0.1 / 3 * (2 / 3 + (1 / 3 + 1 / 4 + 1 / 5) / 2)
+    )
+    assert rate(1, average="tail", **options) == rate(1, average="all", **options)
+    assert rate(4, average="weighted", **options) == pytest.approx(2 * square / 0.1 / 5)
+    # only the whole average pays a logarithm
+    long = {name: rate(10**6, average=name, **options) * 10**6 for name in ("all", "tail", "weighted")}
+    longer = {name: rate(10**7, average=name, **options) * 10**7 for name in ("all", "tail", "weighted")}
+    assert longer["all"] > 1.1 * long["all"]
+    for name in ("tail", "weighted"):
+        assert longer[name] == pytest.approx(long[name], rel=1e-5)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, "appended", "free"])
+@pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
+@pytest.mark.parametrize("loss", hinge.LOSSES)
+def test_sparse_and_dense_are_one(loss, average, fit_intercept):
+    X, y, cost, weights, class_map = problem(1, mapped=average == "all")
+    options = {"cost": cost, "average": average, "fit_intercept": fit_intercept, "class_map": class_map}
+    machine = SubgradientMachine(loss, max_iter=3, random_state=0, **options)
+    dense = machine.fit(X, y, weights)
+    for form in (csr_array, csc_array):
+        sparse = clone(machine).fit(form(X), y, weights)
+        np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(sparse.intercept_, dense.intercept_, rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(sparse.scores(form(X)), dense.scores(X), rtol=1e-9, atol=1e-12)
+        assert sparse.objective_ == pytest.approx(dense.objective_, rel=1e-10)
+        clone(machine).partial_fit(form(X), y, classes=np.unique(y))
+
+
+@pytest.mark.parametrize("average", ["all", "weighted", None])
+def test_batches_are_one_epoch(average):
+    X, y, cost, *_ = problem(4)
+    options = {"alpha": 0.2, "cost": cost, "average": average, "shuffle": False, "max_iter": 1}
+    whole = SubgradientMachine(**options).fit(X, y)
+    parts = SubgradientMachine(**options)
+    for rows in (slice(0, 1), slice(1, 8), slice(8, 17)):
+        parts.partial_fit(X[rows], y[rows], classes=np.unique(y))
+    np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(parts.intercept_, whole.intercept_, rtol=1e-10, atol=1e-13)
+    assert (parts.t_, parts.n_iter_) == (17, 3)
+    assert parts.certificate_ is parts.objective_ is parts.converged_ is None
+    assert whole.objective_ == whole.certificate_.primal
+    assert whole.lambda_ == parts.lambda_ == 0.2
+
+
+def test_the_tail_of_a_stream():
+    """It starts at the last power of two that leaves it half of the steps."""
+    X, y, *_ = problem(4)
+    parts = SubgradientMachine(alpha=0.2, shuffle=False, fit_intercept=False)
+    seen = []
+    for t, i in enumerate(np.tile(np.arange(17), 3), start=1):
+        parts.partial_fit(X[[i]], y[[i]], classes=np.unique(y))
+        seen.append(i)
+        start = max(2**e for e in range(10) if 2**e <= t / 2) if t > 1 else 0
+        assert t / 2 <= t - start <= max(1, 3 * t / 4)
+        V, *_ = twin(
+            X,
+            y,
+            seen,
+            loss="crammer-singer",
+            lam=0.2,
+            average="tail",
+            start=start,
+        )
+        np.testing.assert_allclose(parts.coef_, V, rtol=1e-9, atol=1e-11)
+        assert len(parts._marks) <= 2
+
+
+def test_fit_and_then_more():
+    X, y, *_ = problem(4)
+    machine = SubgradientMachine(max_iter=2, shuffle=False, average="all").fit(X, y)
+    lam = machine.lambda_
+    assert lam == pytest.approx(1 / 17)
+    machine.partial_fit(X, y)
+    assert (machine.t_, machine.n_iter_, machine.lambda_) == (51, 3, lam)
+    whole = SubgradientMachine(max_iter=3, shuffle=False, average="all").fit(X, y)
+    np.testing.assert_allclose(machine.coef_, whole.coef_, rtol=1e-10)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(machine)).predict(X), machine.predict(X))
+    machine.fit(X, y)  # begins anew
+    assert machine.t_ == 34
+
+
+@pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
+@pytest.mark.parametrize("loss", hinge.LOSSES)
+def test_weighting_and_repeating_agree_within_the_certificates(loss, average):
+    X, y = load_iris(return_X_y=True)
+    X = scale(X)
+    counts = np.random.default_rng(0).integers(0, 4, size=len(X))
+    options = {"C": 0.02, "average": average, "max_iter": 2000, "random_state": 0}
+    weighted = SubgradientMachine(loss, **options).fit(X, y, counts)
+    repeated = SubgradientMachine(loss, **options).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    for one, other in ((weighted, repeated), (repeated, weighted)):
+        assert one.certificate_.gap < 0.005
+        assert one.certificate_.dual <= other.certificate_.primal
+    kept = counts > 0
+    alone = SubgradientMachine(loss, **options).fit(X[kept], y[kept], counts[kept])
+    np.testing.assert_allclose(alone.coef_, weighted.coef_, rtol=1e-9, atol=1e-12)
+
+
+def test_class_weights_are_weights():
+    X, y, *_ = problem(0)
+    named = np.array(["a", "b", "c"])[y]
+    factors = {"a": 1.0, "b": 3.0, "c": 0.5}
+    found = SubgradientMachine(class_weight=factors, random_state=0).fit(X, named)
+    same = SubgradientMachine(random_state=0).fit(X, named, [factors[name] for name in named])
+    np.testing.assert_array_equal(found.coef_, same.coef_)
+    # with the costs of a row multiplied the loss is another: its margin grows, not its slope
+    costly = SubgradientMachine(cost=costs_from_weights([1, 3, 0.5]), random_state=0).fit(X, named)
+    assert not np.allclose(costly.coef_, same.coef_)
+    balanced = SubgradientMachine(class_weight="balanced", random_state=0).fit(X, named)
+    share = {name: len(y) / (3 * (named == name).sum()) for name in "abc"}
+    same = SubgradientMachine(class_weight=share, random_state=0).fit(X, named)
+    np.testing.assert_allclose(balanced.coef_, same.coef_, rtol=1e-12)
+    part = SubgradientMachine(class_weight=factors, random_state=0)
+    part.partial_fit(X[:1], named[:1], classes=["a", "b", "c"])
+    assert part.predict(X).shape == (17,)
+
+
+def test_two_classes_have_both_rows_and_one_decision():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:], np.where(y[50:] == 1, "no", "yes")
+    machine = SubgradientMachine(C=0.1, random_state=0).fit(X, y)
+    assert machine.coef_.shape == (2, 4)
+    np.testing.assert_allclose(machine.coef_[0], -machine.coef_[1], rtol=1e-9)
+    np.testing.assert_array_equal(machine.predict(X), np.where(machine.decision_function(X) > 0, "yes", "no"))
+    tied = SubgradientMachine(fit_intercept=False, random_state=0).fit(X, y)
+    assert tied.predict(np.zeros((1, 4))) == ["no"]
+    both = SubgradientMachine("weston-watkins", C=0.1, random_state=0).fit(X, y)
+    np.testing.assert_allclose(both.coef_, machine.coef_, rtol=1e-12)
+
+
+def test_the_stopping_rule():
+    X, y = load_digits(return_X_y=True)
+    X = X / 16
+    found = SubgradientMachine(C=0.01, tol=0.02, max_iter=1000, random_state=0).fit(X, y)
+    assert found.converged_ is True
+    assert found.certificate_.certifies(0.02)
+    assert found.n_iter_ < 1000
+    assert found.n_iter_ & (found.n_iter_ - 1) == 0
+    assert found.certificate_.n_iter == found.n_iter_
+    again = SubgradientMachine(C=0.01, max_iter=found.n_iter_, random_state=0).fit(X, y)
+    np.testing.assert_allclose(again.coef_, found.coef_, rtol=1e-9, atol=1e-12)
+    assert again.converged_ is None
+    with pytest.warns(ConvergenceWarning, match=r"after 3 epochs the relative gap is .*, above tol=0.0001"):
+        found = SubgradientMachine(tol=1e-4, max_iter=3, random_state=0).fit(X, y)
+    assert found.converged_ is False
+
+
+def test_order_and_seed():
+    X, y, *_ = problem(0)
+    found = [
+        SubgradientMachine(shuffle=shuffle, replace=replace, random_state=seed, max_iter=3).fit(X, y).coef_
+        for shuffle, replace, seed in (
+            (True, False, 0),
+            (True, False, 0),
+            (True, False, 1),
+            (False, False, 0),
+            (False, False, 1),
+            (True, True, 0),
+            (False, True, 0),
+        )
+    ]
+    for one, other, same in ((0, 1, True), (0, 2, False), (3, 4, True), (0, 5, False), (5, 6, True)):
+        assert np.array_equal(found[one], found[other]) is same
+
+
+def test_memory_is_that_of_the_entries_and_of_some_copies_of_w():
+    m, d, k = 4000, 50_000, 5
+    rng = np.random.default_rng(0)
+    X = random_array((m, d), density=50 / d, format="csr", rng=rng)
+    y = rng.integers(k, size=m)
+    machine = SubgradientMachine(C=0.01, max_iter=2, random_state=0).fit(X[:100], y[:100])
+    tracemalloc.start()
+    machine.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < X.data.nbytes + X.indices.nbytes + 10 * 8 * k * (d + 1) + 50 * m * k
+    assert peak < m * d  # an eighth of the dense matrix
+
+
+def test_compiled_and_python_agree():
+    X, y, *_ = problem(3)
+    k = 4
+    rng = np.random.default_rng(0)
+    table = csr_array(X)
+    order = rng.permutation(17)
+    for every, rising, mode, mapped in product([False, True], [False, True], [0, 1, 2], [False, True]):
+        B = rng.normal(size=(k, 3))
+        similar = B @ B.T if mapped else np.empty((0, 0))
+        results = []
+        for kernel, data in (
+            (compiled.dense, (X,)),
+            (compiled.dense.py_func, (X,)),
+            (compiled.sparse, (table.data, table.indices, table.indptr)),
+            (compiled.sparse.py_func, (table.data, table.indices, table.indptr)),
+        ):
+            state = [np.zeros((4, k)), np.zeros((4, k)), np.zeros(k), np.zeros(k)]
+            found = kernel(
+                *data,
+                y,
+                np.ones(17),
+                1 - np.eye(k),
+                similar,
+                order,
+                every,
+                rising,
+                True,
+                mode,
+                2.0,
+                0,
+                0.0,
+                *state,
+            )
+            results.append(np.concatenate([found, *map(np.ravel, state)]))
+        for other in results[1:]:
+            np.testing.assert_allclose(other, results[0], rtol=1e-9, atol=1e-11)
+    scores = np.array([0.0, 0.5, 0.5, -2.0])
+    for function in (compiled.active, compiled.active.py_func):
+        who, by = np.empty(4, np.intp), np.empty(4)
+        assert function(scores, 0, 1 - np.eye(4), False, who, by) == (2, 1.0)
+        assert who[:2].tolist() == [1, 0]  # of two largest gaps that of the smallest class
+        assert function(scores, 0, 1 - np.eye(4), True, who, by) == (3, 2.0)
+        assert (who[:3].tolist(), by[:3].tolist()) == ([1, 2, 0], [1.0, 1.0, -2.0])
+        assert function(scores, 1, np.zeros((4, 4)), True, who, by) == (0, 0.0)
+    similar, shares = np.arange(16.0).reshape(4, 4), np.empty(4)
+    who, by, others = np.array([1, 0]), np.array([1.0, -1.0]), np.empty(4, np.intp)
+    assert compiled.share.py_func(similar, who, by, 2, others, shares) == 4
+    np.testing.assert_array_equal(shares, similar @ [-1, 1, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": "log"}, "loss must be one of .* found 'log'"),
+        ({"C": 0}, "C must be a positive, finite number, found 0"),
+        ({"C": True}, "C must be a positive, finite number, found True"),
+        ({"alpha": np.inf}, "alpha must be a positive, finite number, found inf"),
+        ({"average": "half"}, "average must be 'tail', 'all', 'weighted' or None, found 'half'"),
+        ({"fit_intercept": "yes"}, "fit_intercept must be .* found 'yes'"),
+        ({"max_iter": 0}, "max_iter must be an integer, at least 1, found 0"),
+        ({"max_iter": 1.5}, "max_iter must be an integer, at least 1, found 1.5"),
+        ({"tol": -1}, "tol must be None or a number, at least 0, found -1"),
+        ({"tol": 0.1, "fit_intercept": "free"}, "tol must be None with a free intercept"),
+        ({"class_map": np.eye(2)}, "class_map must be a ClassMap, found"),
+        ({"class_map": ClassMap.block(3)}, "each of the 2 classes, found 3"),
+        ({"cost": np.zeros((3, 3))}, r"each of the 2 classes, found shape \(3, 3\)"),
+        ({"shuffle": None}, "shuffle must be True or False, found None"),
+        ({"replace": 1}, "replace must be True or False, found 1"),
+        ({"class_weight": {0: -1.0}}, "class_weight must be numbers, at least 0, found"),
+        ({"class_weight": {0: 0.0, 1: 0.0}}, "must not be zero for all examples"),
+    ],
+)
+def test_what_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        SubgradientMachine(**options).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_what_else_is_refused():
+    with pytest.raises(ValueError, match=r"y must have at least 2 classes, found 1 class: \['a'\]"):
+        SubgradientMachine().fit([[0.0], [1.0]], ["a", "a"])
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        SubgradientMachine().partial_fit([[1.0]], [0])
+    with pytest.raises(ValueError, match=r"classes must be at least 2, found \[0\]"):
+        SubgradientMachine().partial_fit([[1.0]], [0], classes=[0])
+    with pytest.raises(ValueError, match="'balanced' needs all examples"):
+        SubgradientMachine(class_weight="balanced").partial_fit([[1.0]], [0], classes=[0, 1])
+    machine = SubgradientMachine().partial_fit([[1.0]], ["a"], classes=["a", "b"])
+    with pytest.raises(ValueError, match=r"y has labels that are not among the classes: \['c'\]"):
+        machine.partial_fit([[1.0]], ["c"])
+    for name, options in (
+        ("steps", {"steps": 0}),
+        ("lam", {"lam": 0.0}),
+        ("radius", {"radius": -1}),
+        ("largest_weight", {"largest_weight": np.inf}),
+        ("average", {"average": None}),
+        ("loss", {"loss": "log"}),
+        ("k", {"k": 1}),
+    ):
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            rate(**({"steps": 10, "lam": 1.0, "radius": 1.0, "k": 3} | options))
+
+
+def test_what_weighs_nothing_is_not_visited():
+    machine = SubgradientMachine(class_weight={"a": 0.0, "b": 1.0}, random_state=0)
+    machine.partial_fit([[1.0]], ["a"], classes=["a", "b"])
+    assert machine.t_ == 0
+    np.testing.assert_array_equal(machine.coef_, np.zeros((2, 1)))
+    machine.partial_fit([[1.0], [-1.0], [7.0]], ["b", "a", "b"], sample_weight=[1.0, 1.0, 0.0])
+    assert machine.t_ == 1
+    before = machine.coef_.copy()
+    machine.partial_fit([[7.0]], ["a"])
+    np.testing.assert_array_equal(machine.coef_, before)
+
+
+# with an intercept, as no weight of a class makes it win everywhere without one, which one check asks for
+CHECKED = [
+    SubgradientMachine(random_state=0),
+    SubgradientMachine("weston-watkins", average="weighted", fit_intercept="free", random_state=0),
+    SubgradientMachine(average="all", fit_intercept="free", replace=True, random_state=0),
+    SubgradientMachine("weston-watkins", average=None, tol=0.05, random_state=0),
+]
+UNEQUAL = dict.fromkeys(
+    [f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")],
+    "repeated examples are visited in another order; the values agree within the certificates, see above",
+)
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: UNEQUAL)
+def test_scikit_learn_accepts_the_machine(estimator, check):
+    assert os.environ["SCIPY_ARRAY_API"] == "1"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
+
+
+def test_importing_loads_no_compiler():
+    program = (
+        "import sys; from mcutils import hinge, subgradient; "
+        "assert not {'numba', 'matplotlib', 'cvxopt'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
