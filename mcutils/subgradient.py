@@ -55,8 +55,9 @@ def rate(
     r"""How far from the optimum the averaged iterate is at most, in expectation (thm-subgradient-rate).
 
     For the objective :math:`\frac\lambda2 \|W\|_F^2 + \frac1m \sum_i s_i \ell_i(W)` of the block map, steps
-    from :math:`W_1 = 0` on examples that are drawn afresh each time, and :math:`G = 2 L R \max_i s_i` with the
-    constant L of :func:`mcutils.hinge.lipschitz` and the radius :math:`R = \max_i \|x_i\|`, T steps end with
+    from :math:`W_1 = 0` on examples that are drawn afresh each time, and :math:`G = 2 L R \max_i s_i` with
+    the constant L of :func:`mcutils.hinge.lipschitz` and the radius :math:`R = \max_i \|x_i\|`, T steps end
+    with
 
     - "all", the average of all iterates: :math:`\frac{G^2}{2 \lambda T} \sum_{t=1}^T \frac1t`;
     - "tail", that of the iterates after :math:`s = \lfloor T/2 \rfloor`:
@@ -189,10 +190,11 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
     active classes and the norm of :math:`W_{T+1}`. Where examples were visited more often, multipliers are
     scaled down until they are feasible, and in any case by the best factor up to there.
 
-    How many epochs. The first step is :math:`1/\lambda = m C` times an example, and a t-th of it is left after t
-    steps. By :func:`rate`, E epochs leave for each example an excess of the order of :math:`L^2 R^2 C / E`: the
-    larger C and the features, the more epochs it takes. The gap of the certificate says whether there were
-    enough. (The theorem is for ``replace=True``; for epochs in random order it is not proved here.)
+    How many epochs. The first step is :math:`1/\lambda = m C` times an example, and a t-th of it is left
+    after t steps. By :func:`rate`, E epochs leave for each example an excess of the order of
+    :math:`L^2 R^2 C / E`: the larger C and the features, the more epochs it takes. The gap of the certificate
+    says whether there were enough. (The theorem is for ``replace=True``; for epochs in random order it is not
+    proved here.)
 
     Examples
     --------
