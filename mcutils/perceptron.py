@@ -1,0 +1,964 @@
+r"""The perceptron for k classes: every ultraconservative update, averaged and voted, linear or with a kernel.
+
+A machine has a weight vector for each class and scores :math:`f_y(x) = \langle w_y, \phi(x) \rangle`. It
+looks at one example after the other. Where the true class is not alone in front, so where
+
+.. math:: E = \{r \ne y : f_r(x) \ge f_y(x)\}
+
+is not empty, that is a *mistake* - a tie counts, for the machine starts at 0 - and every class moves,
+:math:`w_r \leftarrow w_r + \tau_r \phi(x)`. An update is *ultraconservative*
+(def-perceptron-ultraconservative) if
+
+.. math:: \tau_y = 1, \qquad \tau_r \le 0 \text{ on } E, \qquad \tau_r = 0 \text{ elsewhere}, \qquad
+   \sum_r \tau_r = 0.
+
+Whichever it is, on examples within the radius R, and of the margin :math:`\gamma` for some W of norm 1, it
+makes at most :math:`2 R^2 / \gamma^2` mistakes, in whatever order and however often they come
+(thm-perceptron-mistakes).
+
+Classes are rows of an array, from 0.
+
+>>> from mcutils.perceptron import MulticlassPerceptron, mistake_bound
+>>> X = [[0.0, 1.0], [1.0, 0.0], [-1.0, -1.0], [0.5, 2.0]]
+>>> y = ["up", "right", "down", "up"]
+>>> machine = MulticlassPerceptron(average=False, shuffle=False).fit(X, y)
+>>> machine.mistakes_, machine.predict(X).tolist()
+(array([4, 1, 0]), ['up', 'right', 'down', 'up'])
+>>> bool(machine.mistakes_.sum() <= mistake_bound(X, y).bound)
+True
+
+Reference: Crammer and Singer, *Ultraconservative online algorithms for multiclass problems*, Journal of
+Machine Learning Research 3 (2003) 951-991.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
+from scipy.sparse import vstack as sparse_vstack
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import kernel as kernels
+from .binary import WHOLE_BYTES, NotSeparable, _check_max_iter, _check_tol, _Gram, _solve
+from .certificate import Certificate
+from .kernel import Kernel, _integer, _is_precomputed, _points, _Rows, _squares, resolve
+from .margin import _check_labels, _check_scores
+
+__all__ = ["MistakeBound", "MulticlassPerceptron", "mira", "mistake_bound", "ultraconservative"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.intp]
+Update: TypeAlias = str | Callable[[Floats, int], ArrayLike]
+
+UPDATES = ("top", "uniform", "proportional", "mira")
+
+# Scores are computed for so many examples at once, and brought up to date within them at each mistake.
+_BLOCK = 64
+
+
+# ---------------------------------------------------------------------------------------------------
+# Updates
+
+
+def ultraconservative(
+    scores: ArrayLike, y: ArrayLike, update: Update = "top", *, squares: ArrayLike | None = None
+) -> Floats:
+    r"""The coefficients :math:`\tau` of a step, for each row of scores (def-perceptron-ultraconservative).
+
+    Parameters
+    ----------
+    scores : (m, k) array-like
+        Finite scores of at least two classes.
+    y : (m,) array-like of int
+        The true classes, 0 to k - 1.
+    update : {"top", "uniform", "proportional", "mira"} or callable
+        Who pays, of the classes in :math:`E = \{r \ne y : f_r \ge f_y\}`:
+
+        * "top": one of the largest score, the smallest such class;
+        * "uniform": all, :math:`\tau_r = -1 / |E|`;
+        * "proportional": in proportion to :math:`f_r - f_y`; where all these are 0, as in the first step, all
+          the same;
+        * "mira": so that :math:`\|W\|` becomes as small as it can, in the manner of MIRA, but with
+          :math:`\tau_y = 1` (see :func:`mira`, which may take a shorter step);
+        * a function of a row of scores and its class that answers :math:`\tau`; what is not
+          ultraconservative is refused.
+    squares : (m,) array-like, optional
+        :math:`\|\phi(x_i)\|^2`, for "mira".
+
+    Returns
+    -------
+    (m, k) array
+        A row of zeros where there is no mistake.
+
+    Examples
+    --------
+    >>> scores, y = [[1.0, 4.0, 2.0, 0.0], [3.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]], [0, 0, 3]
+    >>> ultraconservative(scores, y) + 0.0
+    array([[ 1., -1.,  0.,  0.],
+           [ 0.,  0.,  0.,  0.],
+           [-1.,  0.,  0.,  1.]])
+    >>> ultraconservative(scores, y, "proportional")[0] + 0.0
+    array([ 1.  , -0.75, -0.25,  0.  ])
+    >>> ultraconservative(scores, y, "mira", squares=[4.0, 4.0, 4.0])[0] + 0.0
+    array([ 1.  , -0.75, -0.25,  0.  ])
+    """
+    table = _check_scores(scores)
+    labels = _check_labels(y, *table.shape)
+    _check_update(update)
+    if squares is not None:
+        lengths = _check_squares(squares, len(table))
+    elif isinstance(update, str) and update == "mira":
+        raise ValueError("squares must be given for 'mira': the squared norm of every example")
+    else:
+        lengths = np.zeros(len(table))
+    rows = zip(table, labels.tolist(), lengths.tolist(), strict=True)
+    with np.errstate(over="ignore"):
+        return np.array([_tau(update, f, c, square) for f, c, square in rows])
+
+
+def mira(scores: ArrayLike, y: ArrayLike, squares: ArrayLike) -> Floats:
+    r"""The coefficients of the original MIRA, whose steps may be shorter: :math:`\tau_y \le 1`.
+
+    Crammer and Singer's algorithm makes :math:`\frac12 \sum_r \|w_r + \tau_r \phi(x)\|^2` as small as it
+    can, where :math:`\sum_r \tau_r = 0`, :math:`\tau_y \le 1` and :math:`\tau_r \le 0` for the other
+    classes. With :math:`\tau = e_y - p` this is the point p of the simplex nearest to
+    :math:`e_y + f / \|\phi(x)\|^2`. As :math:`\tau = 0` is allowed, :math:`\|W\|` never grows; so it has to
+    start elsewhere than at 0, where it would stay, and it answers a tie with :math:`\tau = 0`. The update
+    "mira" of :func:`ultraconservative` solves the same problem with :math:`\tau_y = 1`; only those in E pay.
+
+    Often another algorithm is called MIRA: that of the least change of W after which the true class leads by
+    a cost.
+
+    Parameters
+    ----------
+    scores : (m, k) array-like
+        Finite scores of at least two classes.
+    y : (m,) array-like of int
+        The true classes, 0 to k - 1.
+    squares : (m,) array-like
+        :math:`\|\phi(x_i)\|^2`. Where it is 0, no step changes anything, and the answer is 0.
+
+    Returns
+    -------
+    (m, k) array
+
+    Examples
+    --------
+    >>> mira([[1.0, 2.0, 0.0], [0.0, 0.0, 0.0]], [0, 0], [1.0, 1.0]) + 0.0
+    array([[ 0.5, -0.5,  0. ],
+           [ 0. ,  0. ,  0. ]])
+    >>> mira([[1.0, 4.0, 0.0]], [0], [1.0]) + 0.0
+    array([[ 1., -1.,  0.]])
+    """
+    table = _check_scores(scores)
+    labels = _check_labels(y, *table.shape)
+    lengths = _check_squares(squares, len(table))
+    found = np.zeros(table.shape)
+    for tau, f, c, square in zip(found, table, labels.tolist(), lengths.tolist(), strict=True):
+        if square > 0 and f[c] < f.max():
+            lifted = f.copy()
+            lifted[c] += square
+            with np.errstate(over="ignore"):
+                tau -= _nearest(lifted, square)
+            tau[c] = 0.0
+            tau[c] = -tau.sum()
+    return found
+
+
+def _check_update(update: Any) -> None:
+    if not callable(update) and not (isinstance(update, str) and update in UPDATES):
+        raise ValueError(
+            f"update must be one of {', '.join(map(repr, UPDATES))} or callable, found {update!r}"
+        )
+
+
+def _check_squares(squares: ArrayLike, m: int) -> Floats:
+    lengths = np.asarray(squares)
+    if lengths.shape != (m,) or lengths.dtype.kind not in "buif":
+        raise ValueError(
+            f"squares must have one number for each of the {m} rows of scores, found shape {lengths.shape} "
+            f"of type {lengths.dtype}"
+        )
+    lengths = lengths.astype(np.float64)
+    if not (np.isfinite(lengths).all() and lengths.min() >= 0):
+        raise ValueError("squares must be finite numbers, at least 0")
+    return lengths
+
+
+def _nearest(v: Floats, size: float) -> Floats:
+    """The point of the simplex, of the sum 1, that is nearest to v / size; for the size 0 the limit."""
+    if size == 0:
+        first = np.where(v == v.max(), 1.0, 0.0)
+        limit: Floats = first / first.sum()
+        return limit
+    ordered = np.sort(v)[::-1]
+    ordered = ordered - ordered[0]  # the largest is 0, so that large scores do not swallow the size
+    # of the n largest, how far the level lies below them
+    depths = (np.cumsum(ordered) - size) / np.arange(1, len(v) + 1)
+    level = depths[int(np.flatnonzero(ordered > depths)[-1])]
+    share = np.maximum(v - v.max() - level, 0.0)
+    found: Floats = share / share.sum()
+    return found
+
+
+def _tau(update: Update, f: Floats, y: int, square: float) -> Floats:
+    """The coefficients of one step; zeros without a mistake."""
+    tau = np.zeros(len(f))
+    ahead = f >= f[y]
+    ahead[y] = False
+    rivals = np.flatnonzero(ahead)
+    if not len(rivals):
+        return tau
+    if callable(update):
+        return _check_tau(update(f.copy(), y), f, y, ahead)
+    if update == "top":
+        tau[rivals[f[rivals].argmax()]] = -1.0
+    elif update == "mira":
+        tau[rivals] = -_nearest(f[rivals], square)
+    else:
+        leads = f[rivals] - f[y]
+        most = leads.max()
+        if most == np.inf:
+            leads = f[rivals] / 2 - f[y] / 2
+            most = leads.max()
+        if update == "proportional" and most > 0:
+            leads /= most  # so that their sum does not overflow
+            tau[rivals] = -leads / leads.sum()
+        else:
+            tau[rivals] = -1.0 / len(rivals)
+    tau[y] = 1.0
+    return tau
+
+
+def _check_tau(answer: ArrayLike, f: Floats, y: int, ahead: NDArray[np.bool_]) -> Floats:
+    tau = np.array(answer, dtype=np.float64)
+    if tau.shape != f.shape:
+        raise ValueError(
+            f"update must answer a number for each of {len(f)} classes, found the shape {tau.shape}"
+        )
+    others = np.delete(tau, y)
+    # written so that NaN is refused as well
+    lawful = (others <= 0).all() and not tau[~ahead & (np.arange(len(f)) != y)].any()
+    if not (lawful and tau[y] == 1 and abs(tau.sum()) <= 1e-9):
+        raise ValueError(
+            "update must be ultraconservative - 1 for the true class, at most 0 for those that score no "
+            f"less, 0 for the others, 0 in sum - found {tau.tolist()} for class {y} "
+            f"and the scores {f.tolist()}"
+        )
+    return tau
+
+
+# ---------------------------------------------------------------------------------------------------
+# The estimator
+
+
+class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
+    r"""The perceptron of k classes with any ultraconservative update (def-perceptron-ultraconservative).
+
+    It starts at W = 0, visits one example after the other, and moves where the true class is not alone in
+    front. It stops after an epoch without mistakes. If the examples, within the radius R, have the margin
+    :math:`\gamma`, that comes after at most :math:`2 R^2 / \gamma^2` mistakes (thm-perceptron-mistakes;
+    :func:`mistake_bound`). If no machine separates them, it never comes.
+
+    For two classes, with any update, :math:`w_2 = -w_1` is the weight vector of the perceptron, and its
+    mistakes are the same (:class:`mcutils.kernel.KernelPerceptron`).
+
+    Parameters
+    ----------
+    update : {"top", "uniform", "proportional", "mira"} or callable
+        Which of the classes in front pay: see :func:`ultraconservative`.
+    kernel : {"linear", "polynomial", "rbf", "precomputed"}, Kernel or None
+        None: weights are kept, ``coef_``. Otherwise W is a sum over the examples on which a mistake was
+        made, see :func:`mcutils.kernel.resolve`; "linear" is the same machine as None, in this form. For
+        "precomputed", ``fit`` takes the Gram matrix of the sample and ``predict`` a row
+        :math:`(K(x, x_i))_i` over the sample for each x.
+    gamma : float, "scale" or "auto"
+        Of "rbf" and "polynomial"; ``partial_fit`` keeps that of the first batch.
+    degree : int
+        Of "polynomial".
+    coef0 : float
+        Of "polynomial".
+    fit_intercept : bool
+        Whether every class has an intercept. It is the weight of a feature which is always 1, as if K were
+        :math:`K + 1`; R and :math:`\gamma` are then those of the longer vectors.
+    average : bool or "voted"
+        Which W answers: the last (False); the average over all steps, those without a mistake included
+        (True); or all that there were, each with as many votes as there were steps at which it was the
+        current one ("voted"; a prediction then takes time proportional to the number of mistakes). Training
+        is the same. Only the last is sure to make no mistake on the sample if ``converged_``.
+    max_iter : int
+        At most so many epochs in ``fit``.
+    shuffle : bool
+        Whether every epoch visits the examples in a new random order.
+    random_state : int, RandomState or None
+        Draws the orders.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted. Ties are answered with the smallest.
+    coef_ : (k, d) array
+        The weights, also for two classes a row for each; averaged with ``average=True``. Not with a kernel,
+        not if "voted".
+    intercept_ : (k,) array
+        The intercepts, averaged likewise. Not if "voted".
+    kernel_ : Kernel or None
+        The kernel in use.
+    support_ : (s,) int array
+        With a kernel or "voted": on which examples a mistake was made; after ``partial_fit`` all batches are
+        counted through.
+    support_vectors_ : (s, d) array or sparse matrix
+        These examples; not for "precomputed".
+    dual_coef_ : (k, s) array
+        With a kernel: their coefficients, :math:`w_r = \sum_i c_{ri} \phi(x_i)`. Not if "voted".
+    moved_, moves_, votes_ : (n,) int array, (n, k) array, (n,) int array
+        If "voted": of each of the n mistakes which support vector it was, its :math:`\tau`, and how many
+        steps the machine after it was the current one.
+    mistakes_ : (n_iter_,) int array
+        The mistakes of each epoch.
+    n_iter_ : int
+        The number of epochs, the last included. Each ``partial_fit`` is one.
+    converged_ : bool
+        Whether the last epoch made no mistake, by the scores as they were computed.
+    t_ : int
+        The number of steps: examples visited.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Notes
+    -----
+    Scores tie if they are equal as floating-point numbers. With integers and "top" they are exact; thirds
+    are not, and whether two scores that should be equal are so may then depend on how they are summed up.
+
+    Examples
+    --------
+    >>> from mcutils.perceptron import MulticlassPerceptron
+    >>> X, y = [[-2.0], [0.0], [2.0], [3.0]], ["low", "middle", "high", "high"]
+    >>> machine = MulticlassPerceptron("uniform", average=False, random_state=0).fit(X, y)
+    >>> machine.converged_, machine.predict([[-5.0], [0.1], [5.0]]).tolist()
+    (True, ['low', 'middle', 'high'])
+    """
+
+    def __init__(
+        self,
+        update: Update = "top",
+        *,
+        kernel: str | Kernel | None = None,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        fit_intercept: bool = True,
+        average: bool | str = True,
+        max_iter: int = 100,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.update = update
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.average = average
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Start at 0, and visit the examples in epochs until one is without mistakes.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+        y : (m,) array-like
+            Labels of two classes or more.
+
+        Returns
+        -------
+        MulticlassPerceptron
+        """
+        most = _integer(self.max_iter, "max_iter", 1)
+        self._check_parameters()
+        X, labels = self._validate(X, y=y)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
+        if _is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
+            raise ValueError(f"a precomputed kernel must be a square matrix in fit, found shape {X.shape}")
+        self._begin(X)
+        self._epochs(X, codes.astype(np.intp), most)
+        if not self.converged_:
+            warnings.warn(
+                f"epoch {self.n_iter_}, the last, made {self.mistakes_[-1]} mistakes on {len(labels)} "
+                "examples: max_iter is too small, or no machine of this kind separates the classes",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    @available_if(lambda self: not _is_precomputed(self.kernel))
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Visit some more examples, once each; not for "precomputed", which has no values between batches.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+        y : (m,) array-like
+            Their labels; a batch may be of one class.
+        classes : (k,) array-like, optional
+            All labels that will ever come; needed in the first call.
+
+        Returns
+        -------
+        MulticlassPerceptron
+        """
+        self._check_parameters()
+        first = _check_partial_fit_first_call(self, classes)
+        if len(self.classes_) < 2:
+            raise ValueError(f"classes must be at least 2 classes, found {self.classes_.tolist()}")
+        X, labels = self._validate(X, y=y, reset=first)
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y has labels that are not among the classes: {unknown[:6].tolist()}")
+        if first or not hasattr(self, "t_"):
+            self._begin(X)
+        elif (self.average == "voted") != self._voted or (self.kernel is None) != (self.kernel_ is None):
+            raise ValueError(
+                "kernel=None and average='voted' cannot be taken up or given up between batches, "
+                "for the machine keeps other things then"
+            )
+        self._epochs(X, np.searchsorted(self.classes_, labels).astype(np.intp), 1)
+        return self
+
+    def scores(self, X: Any) -> Floats:
+        """The score of each class, also if there are only two; if "voted", its share of the votes.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self._voted:
+                found = self._vote(X)
+            elif self.kernel_ is None:
+                found = X @ self.coef_.T + self.intercept_
+            else:
+                found = self._expand(X, self.dual_coef_.T) + self.intercept_
+        return _finite(found)
+
+    def decision_function(self, X: Any) -> Floats:
+        """The values whose first argmax :meth:`predict` answers, see :meth:`scores`.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+            For two classes (n,), as everywhere in scikit-learn: the second score less the first.
+        """
+        found = self.scores(X)
+        return found[:, 1] - found[:, 0] if found.shape[1] == 2 else found
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the largest score; of several, the first.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        found = self.scores(X)
+        labels: NDArray[Any] = self.classes_[found.argmax(axis=1)]
+        return labels
+
+    def _validate(self, X: Any, **more: Any) -> Any:
+        sparse = False if _is_precomputed(self.kernel) else "csr"
+        return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, **more)
+
+    def _check_parameters(self) -> None:
+        _check_update(self.update)
+        for name in ("fit_intercept", "shuffle"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False, found {getattr(self, name)!r}")
+        voted = isinstance(self.average, str) and self.average == "voted"
+        if not (voted or isinstance(self.average, (bool, np.bool_))):
+            raise ValueError(f"average must be True, False or 'voted', found {self.average!r}")
+
+    def _begin(self, X: Any) -> None:
+        """The machine 0, which has seen nothing."""
+        k = len(self.classes_)
+        for name in _KEPT:
+            self.__dict__.pop(name, None)  # what another fit has left, with other parameters
+        self.kernel_ = (
+            None if self.kernel is None else resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
+        )
+        self._voted = self.average == "voted"
+        self.mistakes_ = np.empty(0, dtype=np.intp)
+        self.t_ = 0
+        self._examples = 0
+        if self.kernel_ is None:
+            self._weights = _Moves((X.shape[1], k))
+            self._intercepts = _Moves((k,))
+        if self.kernel_ is not None or self._voted:
+            self.support_ = np.empty(0, dtype=np.intp)
+            if not _is_precomputed(self.kernel_):
+                self.support_vectors_ = X[:0]
+            self._coefficients = _Moves((0, k))
+        if self._voted:
+            self.moved_ = np.empty(0, dtype=np.intp)
+            self.moves_ = np.empty((0, k))
+            self._times = np.empty(0, dtype=np.intp)
+
+    def _expand(self, X: Any, coefficients: Floats) -> Floats:
+        if not len(coefficients):
+            return np.zeros((X.shape[0], len(self.classes_)))
+        points = self.support_ if _is_precomputed(self.kernel_) else self.support_vectors_
+        assert self.kernel_ is not None
+        return self.kernel_.expand(X, points, coefficients)
+
+    def _vote(self, X: Any) -> Floats:
+        """The share of steps whose machine answers the class."""
+        one = 1.0 if self.fit_intercept else 0.0
+        shares = np.zeros((X.shape[0], len(self.classes_)))
+        for start in range(0, X.shape[0], 1024):
+            rows = slice(start, start + 1024)
+            if self.kernel_ is not None and _is_precomputed(self.kernel_):
+                values = X[rows][:, self.support_]
+            else:
+                values = (self.kernel_ or kernels.linear).gram(X[rows], self.support_vectors_)
+            values = values + one
+            f = np.zeros((len(self.classes_), len(values)))
+            everyone = np.arange(start, start + len(values))
+            for place, tau, count in zip(self.moved_, self.moves_, self.votes_, strict=True):
+                for r in np.flatnonzero(tau).tolist():
+                    f[r] += tau[r] * values[:, place]
+                shares[everyone, f.argmax(axis=0)] += count
+        return shares / self.t_
+
+    def _epochs(self, X: Any, y: Ints, most: int) -> None:
+        """Epochs over the examples, on top of what the machine has learned so far."""
+        m, k = len(y), len(self.classes_)
+        one = 1.0 if self.fit_intercept else 0.0
+        generator = check_random_state(self.random_state)
+        sample: _LinearSample | _KernelSample
+        if self.kernel_ is None:
+            sample = _LinearSample(X, self._weights, self._intercepts, one)
+        else:
+            sums = self._coefficients.sum
+            sample = _KernelSample(self.kernel_, X, self._expand(X, sums) + one * sums.sum(axis=0), one)
+        squares = sample.squares() if self.update == "mira" else np.zeros(m)
+        expanded = self.kernel_ is not None or self._voted
+        made_here = _Moves((m, k) if expanded else (0, k))
+        history: list[tuple[Ints, Ints, Floats]] = []
+        mistakes: list[int] = []
+        while len(mistakes) < most and 0 not in mistakes:
+            order = generator.permutation(m) if self.shuffle else np.arange(m)
+            made = 0
+            for start in range(0, m, _BLOCK):
+                ids = order[start : start + _BLOCK]
+                with np.errstate(over="ignore", invalid="ignore"):  # said in a sentence
+                    scores = _finite(sample.look(ids))
+                    places, moves = self._walk(scores, y[ids], squares[ids], sample)
+                    if not len(places):
+                        continue
+                    made += len(places)
+                    times = self.t_ + start + places
+                    sample.move(places, moves, times)
+                if expanded:
+                    made_here.add(ids[places], moves, times)
+                if self._voted:
+                    history.append((ids[places], times, moves))
+            mistakes.append(made)
+            self.t_ += m
+
+        if expanded:
+            self._enter(X, made_here, history)
+        self._examples += m
+        self.mistakes_ = np.concatenate([self.mistakes_, np.array(mistakes, dtype=np.intp)])
+        self.n_iter_ = len(self.mistakes_)
+        self.converged_ = bool(self.mistakes_[-1] == 0)
+        if self._voted:
+            self.votes_ = np.diff(self._times, append=self.t_)
+        elif self.kernel_ is None:
+            self.coef_ = _finite(self._answer(self._weights)).T.copy()
+            self.intercept_ = self._answer(self._intercepts)
+        else:
+            coefficients = self._answer(self._coefficients)
+            self.dual_coef_ = coefficients.T.copy()
+            self.intercept_ = one * coefficients.sum(axis=0)
+
+    def _walk(
+        self, scores: Floats, y: Ints, squares: Floats, sample: "_LinearSample | _KernelSample"
+    ) -> tuple[Ints, Floats]:
+        """The mistakes in a block of examples, one after the other: their places and coefficients."""
+        places: list[int] = []
+        moves: list[Floats] = []
+        everyone = np.arange(len(y))
+        at = 0
+        while at < len(y):
+            rest = everyone[at:]
+            others = scores[at:].copy()
+            true = others[rest - at, y[at:]]
+            others[rest - at, y[at:]] = -np.inf
+            wrong = at + np.flatnonzero(others.max(axis=1) >= true)
+            if not len(wrong):
+                break
+            at = int(wrong[0])
+            tau = _tau(self.update, scores[at], int(y[at]), float(squares[at]))
+            row = sample.row(wrong)
+            at += 1
+            scores[at:] += row[at:, None] * tau
+            _finite(scores)
+            places.append(at - 1)
+            moves.append(tau)
+        return np.array(places, dtype=np.intp), np.array(moves)
+
+    def _answer(self, moves: "_Moves") -> Floats:
+        return moves.sum - moves.late / self.t_ if self.average else moves.sum.copy()
+
+    def _enter(self, X: Any, made: "_Moves", history: list[tuple[Ints, Ints, Floats]]) -> None:
+        """Keep the examples on which a mistake was made, and their coefficients."""
+        support = np.flatnonzero(made.sum.any(axis=1))
+        before = len(self.support_)
+        if not _is_precomputed(self.kernel_):
+            stack = sparse_vstack if issparse(X) or issparse(self.support_vectors_) else np.vstack
+            self.support_vectors_ = stack([self.support_vectors_, X[support]])
+            if issparse(self.support_vectors_):
+                self.support_vectors_ = self.support_vectors_.tocsr()
+        self.support_ = np.concatenate([self.support_, self._examples + support])
+        self._coefficients.sum = np.concatenate([self._coefficients.sum, made.sum[support]])
+        self._coefficients.late = np.concatenate([self._coefficients.late, made.late[support]])
+        if history:
+            ids, times, moves = (np.concatenate(part) for part in zip(*history, strict=True))
+            self.moved_ = np.concatenate([self.moved_, before + np.searchsorted(support, ids)])
+            self.moves_ = np.concatenate([self.moves_, moves])
+            self._times = np.concatenate([self._times, times])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = _is_precomputed(self.kernel)
+        tags.input_tags.sparse = not _is_precomputed(self.kernel)
+        return tags
+
+
+# what some machines keep and others do not
+_KEPT = (
+    *("coef_", "intercept_", "support_", "support_vectors_", "dual_coef_", "moved_", "moves_", "votes_"),
+    *("_weights", "_intercepts", "_coefficients", "_times"),
+)
+
+
+def _finite(values: Floats) -> Floats:
+    if not np.isfinite(values).all():
+        raise ValueError("the scores leave the range of floating point; scale the inputs")
+    return values
+
+
+class _Moves:
+    """The sum of some moves, and the sum of each times the number of steps before it, for the average."""
+
+    def __init__(self, shape: tuple[int, ...]):
+        self.sum, self.late = np.zeros(shape), np.zeros(shape)
+
+    def add(self, at: Any, moves: Floats, times: Ints) -> None:
+        """Moves at different places."""
+        self.sum[at] += moves
+        self.late[at] += moves * times[:, None]
+
+
+class _LinearSample:
+    """A sample and the weights that learn from it, in blocks; of sparse examples only what is stored."""
+
+    def __init__(self, X: Any, weights: _Moves, intercepts: _Moves, one: float):
+        self.X, self.weights, self.intercepts, self.one = X, weights, intercepts, one
+
+    def squares(self) -> Floats:
+        return _squares(self.X) + self.one
+
+    def look(self, ids: Ints) -> Floats:
+        """The scores of a block."""
+        block = self.X[ids]
+        self.columns: Any = slice(None)
+        if issparse(block):
+            self.columns, places = np.unique(block.indices, return_inverse=True)
+            shape = (len(ids), len(self.columns))
+            block = csr_array((block.data, places, block.indptr), shape=shape)
+        self.block = block
+        self.gram: Floats | None = None
+        scores: Floats = block @ self.weights.sum[self.columns] + self.intercepts.sum
+        return scores
+
+    def row(self, wrong: Ints) -> Floats:
+        """The products of the first with all in the block."""
+        if self.gram is None:
+            products = self.block @ self.block.T
+            self.gram = (products.toarray() if issparse(products) else products) + self.one
+        row: Floats = self.gram[wrong[0]]
+        return row
+
+    def move(self, places: Ints, moves: Floats, times: Ints) -> None:
+        """What follows from the mistakes in the block."""
+        late = moves * times[:, None]
+        used = self.block[places].T
+        self.weights.sum[self.columns] += used @ moves
+        self.weights.late[self.columns] += used @ late
+        self.intercepts.sum += self.one * moves.sum(axis=0)
+        self.intercepts.late += self.one * late.sum(axis=0)
+
+
+class _KernelSample:
+    """A sample with the scores of all of it, kept up to date; its rows are those of KernelPerceptron."""
+
+    def __init__(self, kernel: Kernel, X: Any, scores: Floats, one: float):
+        self.kernel, self.X, self.scores, self.one = kernel, X, scores, one
+        self.rows = _Rows(kernel, X)
+
+    def squares(self) -> Floats:
+        own = np.diag(self.X) if _is_precomputed(self.kernel) else self.kernel.diagonal(self.X)
+        return np.maximum(own + self.one, 0.0)
+
+    def look(self, ids: Ints) -> Floats:
+        self.ids = ids
+        self.taken: list[Floats] = []
+        block: Floats = self.scores[ids]
+        return block
+
+    def row(self, wrong: Ints) -> Floats:
+        self.taken.append(self.rows(self.ids[wrong]) + self.one)
+        return self.taken[-1][self.ids]
+
+    def move(self, places: Ints, moves: Floats, times: Ints) -> None:
+        self.scores += np.array(self.taken).T @ moves
+
+
+# ---------------------------------------------------------------------------------------------------
+# The mistake bound
+
+
+@dataclass(frozen=True, eq=False)
+class MistakeBound:
+    r"""How many mistakes there can be, whatever the order and the update; see :func:`mistake_bound`.
+
+    Attributes
+    ----------
+    radius : float
+        R, the largest :math:`\|\phi(x_i)\|`.
+    margin : float
+        :math:`\gamma`, the smallest :math:`f_{y_i}(x_i) - f_r(x_i)` of the machine below, whose norm is 1. No
+        machine of norm 1 has more than ``margin_at_most``.
+    bound : float
+        :math:`2 R^2 / \gamma^2`. As it is computed from a margin that is reached, it holds without trust in
+        the solver, which only decides how small it is.
+    certificate : Certificate
+        Primal value :math:`1 / 2 \gamma^2`, and the dual value, of the programme that finds the machine.
+    weights : (k, d) array or None
+        The rows of W, without a kernel.
+    intercept : (k,) array
+        The intercepts; zeros without.
+    coefficients : (m, k) array
+        :math:`c` in :math:`w_r = \sum_i c_{ir} \phi(x_i)`.
+    converged : bool
+        Whether primal and dual differ by at most ``tol`` of the primal.
+    """
+
+    radius: float
+    margin: float
+    bound: float
+    certificate: Certificate
+    weights: Floats | None
+    intercept: Floats
+    coefficients: Floats
+    converged: bool
+
+    @property
+    def margin_at_most(self) -> float:
+        r"""What no margin exceeds: :math:`1 / \sqrt{2 D}` with the dual value D."""
+        return float(1 / np.sqrt(2 * self.certificate.dual))
+
+
+def mistake_bound(
+    X: Any,
+    y: ArrayLike,
+    *,
+    kernel: str | Kernel | None = None,
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    fit_intercept: bool = True,
+    classes: ArrayLike | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 10_000_000,
+) -> MistakeBound:
+    r"""The bound :math:`2 R^2 / \gamma^2` on the mistakes of every ultraconservative perceptron.
+
+    It holds for the sum over all epochs, from W = 0 on (thm-perceptron-mistakes). The largest margin
+    :math:`\gamma` of a machine with :math:`\|W\| = 1` is :math:`1 / \|W\|` for the W of the least norm with
+    :math:`f_{y_i}(x_i) - f_r(x_i) \ge 1` for all i and all :math:`r \ne y_i`. This is the hard machine of
+    two classes, without bias, of the :math:`m (k - 1)` examples :math:`(e_{y_i} - e_r) \otimes \phi(x_i)`,
+    all of them positive: :func:`mcutils.binary.solve_svm` finds it.
+
+    Parameters
+    ----------
+    X : (m, d) array-like or sparse matrix
+        The examples; for a precomputed kernel their Gram matrix.
+    y : (m,) array-like
+        Their labels.
+    kernel, gamma, degree, coef0, fit_intercept
+        As those of :class:`MulticlassPerceptron`, whose mistakes are to be bounded.
+    classes : (k,) array-like, optional
+        All labels, if some have no example; these must be beaten as well.
+    tol, max_iter
+        Of the solver.
+
+    Returns
+    -------
+    MistakeBound
+
+    Raises
+    ------
+    NotSeparable
+        No machine of norm 1 has a margin above ``largest_margin``, which is 0 up to rounding. ``weights`` is
+        (m, k) then: :math:`\lambda_{ir} \ge 0` of the sum 1 for which
+        :math:`\sum_{ir} \lambda_{ir} (e_{y_i} - e_r) \otimes \phi(x_i)` has the norm ``distance``.
+
+    Warns
+    -----
+    ConvergenceWarning
+        The margin may be off by more than ``tol`` allows; the bound holds.
+
+    Examples
+    --------
+    >>> found = mistake_bound([[1.0, 0.0], [0.0, 2.0]], [0, 1], fit_intercept=False)
+    >>> round(found.radius, 6), round(found.margin**2, 6), round(found.bound, 4)
+    (2.0, 1.6, 5.0)
+    >>> mistake_bound([[1.0], [1.0]], [0, 1])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    mcutils.binary.NotSeparable: no machine separates the classes: ...
+    """
+    if not isinstance(fit_intercept, (bool, np.bool_)):
+        raise ValueError(f"fit_intercept must be True or False, found {fit_intercept!r}")
+    points = _points(X, "X")
+    m = points.shape[0]
+    labels = np.asarray(y)
+    if labels.shape != (m,):
+        raise ValueError(f"y must have one label for each of {m} examples, found shape {labels.shape}")
+    check_classification_targets(labels)
+    names = np.unique(labels if classes is None else np.asarray(classes))
+    if len(names) < 2:
+        raise ValueError(f"there must be at least 2 classes, found {names.tolist()}")
+    if not np.isin(labels, names).all():
+        raise ValueError(
+            f"y has labels that are not among the classes: {np.setdiff1d(labels, names)[:6].tolist()}"
+        )
+    codes, k = np.searchsorted(names, labels), len(names)
+    one = 1.0 if fit_intercept else 0.0
+    chosen = kernels.linear if kernel is None else resolve(kernel, gamma, degree, coef0, points)
+
+    owner, rival = np.nonzero(codes[:, None] != np.arange(k))
+    gram = _pairs_gram(chosen, points, codes, owner, rival, k, one)
+    n = len(owner)
+    try:
+        found = _solve(
+            gram,
+            np.ones(n),
+            np.full(n, np.inf),
+            bias=False,
+            tol=_check_tol(tol),
+            max_iter=_check_max_iter(max_iter),
+        )
+    except NotSeparable as error:
+        spread = np.zeros((m, k))
+        spread[owner, rival] = error.weights
+        raise NotSeparable(
+            f"no machine separates the classes: with weights on {int((spread > 0).any(axis=1).sum())} "
+            f"examples, the mean of the leads of every machine of norm 1 is 0 up to {error.distance:.2g}, so "
+            f"no margin exceeds {error.largest_margin:.2g}",
+            spread,
+            error.distance,
+            error.largest_margin,
+        ) from None
+
+    coefficients = np.zeros((m, k))
+    coefficients[owner, rival] -= found.alpha
+    coefficients[np.arange(m), codes] -= coefficients.sum(axis=1)
+    intercept = one * coefficients.sum(axis=0)
+    weights = None
+    if kernel is None:
+        weights = np.ascontiguousarray((points.T @ coefficients).T)
+        scores = points @ weights.T + intercept
+        norm = float(np.sqrt((weights**2).sum() + (intercept**2).sum()))
+    else:
+        everyone = np.arange(m) if _is_precomputed(chosen) else points
+        scores = chosen.expand(points, everyone, coefficients) + intercept
+        norm = float(np.sqrt((coefficients * scores).sum()))
+    margin = float((scores[owner, codes[owner]] - scores[owner, rival]).min()) / norm
+    own = np.diag(points) if _is_precomputed(chosen) else chosen.diagonal(points)
+    radius = float(np.sqrt((own + one).max()))
+    return MistakeBound(
+        radius=radius,
+        margin=margin,
+        bound=2 * (radius / margin) ** 2,
+        certificate=Certificate(
+            0.5 / margin**2, found.certificate.dual, found.certificate.kkt, found.certificate.n_iter
+        ),
+        weights=None if weights is None else weights / norm,
+        intercept=intercept / norm,
+        coefficients=coefficients / norm,
+        converged=found.converged,
+    )
+
+
+def _pairs_gram(kernel: Kernel, X: Any, y: Ints, owner: Ints, rival: Ints, k: int, one: float) -> _Gram:
+    r"""The Gram matrix of all :math:`(e_{y_i} - e_r) \otimes \phi(x_i)`: whole if small, else by rows."""
+    m, n = X.shape[0], len(owner)
+    if _is_precomputed(kernel) or 8 * m * m <= WHOLE_BYTES:
+        whole = kernel.gram(X)
+        diagonal = np.diag(whole)
+
+        def values(rows: Ints, columns: Ints) -> Floats:
+            found: Floats = whole[np.ix_(rows, columns)]
+            return found
+
+    else:
+        diagonal = kernel.diagonal(X)
+
+        def values(rows: Ints, columns: Ints) -> Floats:
+            # every example once, not once for each class that it must beat
+            examples, places = np.unique(columns, return_inverse=True)
+            return kernel.gram(X[rows], X[examples])[:, places]
+
+    directions = np.eye(k)[y[owner]] - np.eye(k)[rival]
+
+    def compute(rows: Ints, columns: Any) -> Floats:
+        found: Floats = (values(owner[rows], owner[columns]) + one) * (
+            directions[rows] @ directions[columns].T
+        )
+        return found
+
+    if 8 * n * n <= WHOLE_BYTES:
+        return _Gram.of_matrix(compute(np.arange(n), slice(None)))
+    return _Gram(2 * (diagonal[owner] + one), compute)

@@ -1,0 +1,786 @@
+"""The perceptron of k classes: exact twins that keep nothing, optimality by vertices, peers, and the bound.
+
+The mistakes of every update, also of random ones, are counted against a margin that is certified.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+import tracemalloc
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from cvxopt import matrix, solvers
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.sparse import csc_array, csr_array, csr_matrix, random_array
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_blobs, make_circles
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mcutils import kernel, perceptron
+from mcutils.binary import NotSeparable, solve_svm
+from mcutils.kernel import KernelPerceptron
+from mcutils.perceptron import MulticlassPerceptron, mira, mistake_bound, ultraconservative
+
+UPDATES = ("top", "uniform", "proportional", "mira")
+
+
+def generous(f, y):
+    """Another ultraconservative update: whoever is in front pays by its place in the row."""
+    ahead = np.flatnonzero((f >= f[y]) & (np.arange(len(f)) != y))
+    tau = np.zeros(len(f))
+    tau[ahead] = -(ahead + 1.0) / (ahead + 1.0).sum()
+    tau[y] = 1.0
+    return tau
+
+
+# ---------------------------------------------------------------------------------------------------
+# Updates
+
+ROWS = st.integers(2, 6).flatmap(
+    lambda k: st.tuples(
+        hnp.arrays(np.float64, k, elements=st.integers(-3, 3)),
+        st.integers(0, k - 1),
+        st.integers(0, 40).map(lambda a: a / 4),
+    )
+)
+
+
+@pytest.mark.parametrize("update", [*UPDATES, generous])
+@given(row=ROWS)
+@example(row=(np.zeros(3), 2, 1.0))
+@example(row=(np.array([0.0, 1.0]), 1, 0.0))
+def test_every_update_is_ultraconservative(update, row):
+    f, y, square = row
+    tau = ultraconservative(f[None], [y], update, squares=[square])[0]
+    ahead = [r for r in range(len(f)) if r != y and f[r] >= f[y]]
+    assert tau[y] == (1 if ahead else 0)
+    assert all(tau[r] <= 0 for r in ahead)
+    assert all(tau[r] == 0 for r in range(len(f)) if r != y and r not in ahead)
+    assert abs(tau.sum()) < 1e-15
+
+
+@given(row=ROWS)
+def test_updates_are_their_formulas(row):
+    f, y, _ = row
+    ahead = [r for r in range(len(f)) if r != y and f[r] >= f[y]]
+    if not ahead:
+        return
+    top = ultraconservative(f[None], [y], "top")[0]
+    winner = max(ahead, key=lambda r: (f[r], -r))
+    assert np.flatnonzero(top < 0).tolist() == [winner]
+    uniform = ultraconservative(f[None], [y], "uniform")[0]
+    assert uniform[ahead].tolist() == [-1 / len(ahead)] * len(ahead)
+    proportional = ultraconservative(f[None], [y], "proportional")[0]
+    leads = [Fraction(f[r] - f[y]) for r in ahead]
+    if sum(leads):
+        assert np.allclose(proportional[ahead], [-float(one / sum(leads)) for one in leads], rtol=1e-15)
+    else:
+        assert np.array_equal(proportional, uniform)
+
+
+@given(row=ROWS)
+def test_mira_makes_the_norm_as_small_as_it_can(row):
+    """A convex programme over a simplex: optimal if and only if no vertex lies downhill."""
+    f, y, square = row
+    k = len(f)
+    ahead = [r for r in range(k) if r != y and f[r] >= f[y]]
+    tau = ultraconservative(f[None], [y], "mira", squares=[square])[0]
+    if ahead:
+        gradient = square * tau + f
+        assert all(gradient @ (-np.eye(k)[r] + np.eye(k)[y] - tau) >= -1e-10 for r in ahead)
+    original = mira(f[None], [y], [square])[0]
+    assert original[y] <= 1 + 1e-15
+    assert abs(original.sum()) < 1e-15
+    assert all(original[r] <= 0 for r in range(k) if r != y)
+    if square:
+        gradient = square * original + f
+        assert all(gradient @ (np.eye(k)[y] - np.eye(k)[r] - original) >= -1e-10 for r in range(k))
+        # the norm of W does not grow, and only those in front pay
+        assert original @ f + square * (original @ original) / 2 <= 1e-12
+        assert all(original[r] == 0 for r in range(k) if r not in (*ahead, y))
+        if original[y] == pytest.approx(1, abs=1e-14):
+            assert np.allclose(original, tau, atol=1e-12)
+    if not ahead or f[y] == f.max():
+        assert not original.any()  # so from W = 0 it does not start
+
+
+def test_large_and_small_scores():
+    f = np.array([[0.0, 1e308, -1e308, 1e308], [1e-320, 3e-320, 2e-320, 0.0], [1e16, 1e16 + 2, 1e16, 0.0]])
+    for update in UPDATES:
+        tau = ultraconservative(f, [2, 3, 0], update, squares=[1.0, 1e-320, 1e300])
+        assert np.isfinite(tau).all()
+        assert np.abs(tau.sum(axis=1)).max() < 1e-15
+    assert np.array_equal(tau[0], [0, -0.5, 1, -0.5])
+    assert np.isfinite(mira(f, [2, 3, 0], [1.0, 1e-320, 1e300])).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: ultraconservative([[0.0, 1.0]], [0], "best"),
+            "update must be one of 'top', .* found 'best'",
+        ),
+        (lambda: ultraconservative([[0.0, 1.0]], [0], None), "update must be one of .* found None"),
+        (lambda: ultraconservative([[0.0, 1.0]], [0], "mira"), "squares must be given for 'mira'"),
+        (lambda: ultraconservative([[0.0, 1.0]], [2]), "y must be integers from 0 to 1"),
+        (lambda: ultraconservative([[0.0]], [0]), "scores must be a matrix"),
+        (lambda: mira([[0.0, 1.0]], [0], [-1.0]), "squares must be finite numbers, at least 0"),
+        (lambda: mira([[0.0, 1.0]], [0], [np.nan]), "squares must be finite numbers, at least 0"),
+        (lambda: mira([[0.0, 1.0]], [0], [[1.0]]), "squares must have one number for each of the 1 rows"),
+    ],
+)
+def test_what_the_updates_refuse(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    "tau",
+    [
+        [1.0, -1.0, 0.0],  # class 1 is behind
+        [1.0, 0.0, -0.5],
+        [0.5, 0.0, -0.5],
+        [1.0, 0.0, np.nan],
+        [2.0, 0.0, -1.0],
+        [np.nan] * 3,
+    ],
+)
+def test_an_update_that_is_not_ultraconservative_is_refused(tau):
+    with pytest.raises(ValueError, match="update must be ultraconservative"):
+        ultraconservative([[1.0, 0.0, 2.0]], [0], lambda f, y: tau)
+    with pytest.raises(ValueError, match="a number for each of 3 classes, found the shape"):
+        ultraconservative([[1.0, 0.0, 2.0]], [0], lambda f, y: tau[:2])
+
+
+def test_an_update_cannot_change_the_scores():
+    def vandal(f, y):
+        tau = generous(f, y)
+        f[:] = np.nan
+        return tau
+
+    X, y = load_iris(return_X_y=True)
+    options = {"max_iter": 2, "shuffle": False}
+    with pytest.warns(ConvergenceWarning):
+        found = MulticlassPerceptron(vandal, **options).fit(X, y)
+    with pytest.warns(ConvergenceWarning):
+        assert np.array_equal(found.coef_, MulticlassPerceptron(generous, **options).fit(X, y).coef_)
+
+
+# ---------------------------------------------------------------------------------------------------
+# The estimator
+
+
+def naive(gram, y, k, update, epochs, bias, dtype=object):
+    """Every score summed up anew from the coefficients; exact for integers and rational updates.
+
+    Returns the coefficients (m, k) after each step, and the mistakes of each epoch.
+    """
+    m = len(y)
+    gram = [[one + bias for one in row] for row in gram]
+    c, history, mistakes = np.zeros((m, k), dtype=dtype), [], []
+    while len(mistakes) < epochs and 0 not in mistakes:
+        made = 0
+        for i in range(m):
+            f = [sum(c[j, r] * gram[i][j] for j in range(m)) for r in range(k)]
+            tau = tau_of(f, y[i], update, gram[i][i])
+            if tau is not None:
+                c[i] += np.array(tau, dtype=dtype)
+                made += 1
+            history.append(c.copy())
+        mistakes.append(made)
+    return history, mistakes
+
+
+def tau_of(f, y, update, square):
+    """In the numbers that it is given; MIRA's level by trying every number of those that pay."""
+    k = len(f)
+    ahead = [r for r in range(k) if r != y and f[r] >= f[y]]
+    if not ahead:
+        return None
+    share = dict.fromkeys(range(k), 0)
+    if update == "top":
+        share[max(ahead, key=lambda r: (f[r], -r))] = 1
+    elif update == "proportional" and sum(f[r] - f[y] for r in ahead) > 0:
+        for r in ahead:
+            share[r] = (f[r] - f[y]) / (sum(f[s] - f[y] for s in ahead) * one_of(f[y]))
+    elif update == "mira" and square > 0:
+        for n in range(1, len(ahead) + 1):
+            payers = sorted(ahead, key=lambda r: -f[r])[:n]
+            level = (sum(f[r] for r in payers) - square) * one_of(f[y]) / n
+            if all(f[r] > level for r in payers) and all(f[r] <= level for r in set(ahead) - set(payers)):
+                break
+        for r in payers:
+            share[r] = (f[r] - level) * one_of(f[y]) / square
+    else:
+        for r in ahead:
+            share[r] = one_of(f[y]) / len(ahead)
+    return [1 if r == y else -share[r] for r in range(k)]
+
+
+def one_of(number):
+    return 1.0 if isinstance(number, float) else Fraction(1)
+
+
+SAMPLES = st.integers(2, 9).flatmap(
+    lambda m: st.tuples(
+        hnp.arrays(np.int64, st.tuples(st.just(m), st.integers(1, 3)), elements=st.integers(-3, 3)),
+        hnp.arrays(np.int64, m, elements=st.integers(0, 3)).filter(lambda y: len(set(y.tolist())) > 1),
+    )
+)
+
+
+def everything(found, history, X, one, points, values, labels=None):
+    """What a fitted machine answers at some points, against the coefficients after each of its steps."""
+    classes = len(found.classes_)
+    c = np.array([step.astype(float) for step in history])
+    scores = np.einsum("tir,ij->tjr", c, values + one)
+    assert found.t_ == len(history)
+    if found.average == "voted":
+        votes = np.zeros((len(points), classes))
+        for step in scores:
+            votes[np.arange(len(points)), step.argmax(axis=1)] += 1
+        expected = votes / len(history)
+        assert found.votes_.sum() == found.t_
+        assert found.mistakes_.sum() == len(found.moved_) == len(found.moves_)
+    else:
+        expected = scores.mean(axis=0) if found.average else scores[-1]
+        mean = c.mean(axis=0) if found.average else c[-1]
+        assert np.allclose(found.intercept_, one * mean.sum(axis=0), atol=1e-12)
+        if found.kernel is None:
+            assert found.coef_.shape == (classes, X.shape[1])
+            assert np.allclose(found.coef_, mean.T @ X, rtol=1e-12, atol=1e-12)
+        else:
+            assert np.allclose(found.dual_coef_, mean.T[:, found.support_], rtol=1e-12)
+    if found.kernel is not None or found.average == "voted":
+        assert found.support_.tolist() == np.flatnonzero(c[-1].any(axis=1)).tolist()
+    given = values.T if found.kernel == "precomputed" else points
+    assert np.allclose(found.scores(given), expected, rtol=1e-12, atol=1e-11)
+    decided = found.decision_function(given)
+    if classes == 2:
+        assert np.allclose(decided, expected[:, 1] - expected[:, 0], atol=1e-11)
+        assert found.predict(given).tolist() == found.classes_[(decided > 0).astype(int)].tolist()
+    else:
+        assert found.predict(given).tolist() == found.classes_[decided.argmax(axis=1)].tolist()
+    if labels is not None and found.converged_ and found.average is False:
+        assert found.predict(given).tolist() == labels.tolist()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("average", [False, True, "voted"])
+@pytest.mark.parametrize("q", [None, 1, 2, "precomputed"])
+@given(sample=SAMPLES, bias=st.booleans(), epochs=st.integers(1, 9))
+@example(sample=(np.array([[0], [0]]), np.array([0, 1])), bias=True, epochs=3)  # inseparable: equal points
+@example(sample=(np.array([[0], [1]]), np.array([2, 1])), bias=False, epochs=3)  # inseparable: the origin
+def test_it_is_its_naive_twin(average, q, sample, bias, epochs):
+    """The top update in integers, where all is exact."""
+    X, labels = sample
+    y = np.unique(labels, return_inverse=True)[1]
+    one = kernel.polynomial(2, b=1.0) if q == 2 else kernel.linear
+    gram = one.gram(X).astype(int)
+    history, mistakes = naive(gram.tolist(), y.tolist(), y.max() + 1, "top", epochs, int(bias))
+    found = MulticlassPerceptron(
+        kernel=one if q in (1, 2) else q, fit_intercept=bias, average=average, max_iter=epochs, shuffle=False
+    ).fit(gram if q == "precomputed" else X, labels)
+    assert found.mistakes_.tolist() == mistakes
+    assert (found.n_iter_, found.converged_) == (len(mistakes), mistakes[-1] == 0)
+    everything(found, history, X, int(bias), X, gram, labels)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("update", ["uniform", "proportional", "mira"])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("name", [None, "rbf", "linear"])
+def test_the_other_updates_are_their_naive_twins(update, bias, name):
+    """On points in general position; 150 of them, so that there are several blocks."""
+    for seed, k in enumerate((3, 5)):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(150, 3)), rng.integers(0, k, size=150)
+        y[:k] = np.arange(k)
+        points = rng.normal(size=(40, 3))
+        one = kernel.rbf(0.5) if name == "rbf" else kernel.linear
+        history, mistakes = naive_floats(one.gram(X) + bias, y, k, update, 3)
+        for average in (False, True, "voted"):
+            found = MulticlassPerceptron(
+                update,
+                kernel=name,
+                gamma=0.5,
+                fit_intercept=bias,
+                average=average,
+                max_iter=3,
+                shuffle=False,
+            ).fit(X, y)
+            assert found.mistakes_.tolist() == mistakes
+            # elsewhere: at the example itself, a step of MIRA leaves ties, and rounding would break them
+            everything(found, history, X, int(bias), points, one.gram(X, points))
+
+
+def naive_floats(gram, y, k, update, epochs):
+    c, history, mistakes = np.zeros((len(y), k)), [], []
+    for _ in range(epochs):
+        mistakes.append(0)
+        for i in range(len(y)):
+            # the same sums for equal columns, so that they tie
+            f = [float(np.dot(np.ascontiguousarray(c[:, r]), gram[i])) for r in range(k)]
+            tau = tau_of(f, y[i], update, float(gram[i, i]))
+            if tau is not None:
+                c[i] += tau
+                mistakes[-1] += 1
+            history.append(c.copy())
+    return history, mistakes
+
+
+def test_thirds_in_fractions():
+    """Shares that are no binary fractions: the twin computes in rationals, and ties there are ties."""
+    X = np.array([[1, 0], [0, 1], [-1, -1], [2, 1], [1, 3], [-2, 0]])
+    y = np.array([0, 1, 2, 3, 1, 2])
+    for update in ("uniform", "proportional", "mira"):
+        exact = naive((X @ X.T).tolist(), y.tolist(), 4, update, 1, 1)[0]
+        with pytest.warns(ConvergenceWarning):
+            found = MulticlassPerceptron(
+                update, kernel="linear", average=False, shuffle=False, max_iter=1
+            ).fit(X, y)
+        assert np.allclose(found.dual_coef_.T, exact[-1].astype(float)[found.support_], rtol=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("update", [*UPDATES, generous])
+@given(sample=SAMPLES, bias=st.booleans(), epochs=st.integers(1, 9))
+def test_for_two_classes_it_is_the_perceptron(update, sample, bias, epochs):
+    """The weights of the second class are those of the two-class perceptron: the factor is 1, and not 2."""
+    X, labels = sample
+    y = labels == labels.max()
+    options = {"max_iter": epochs, "random_state": 3}
+    for average in (False, True):
+        peer = KernelPerceptron(average=average, bias=bias, **options).fit(X, y)
+        w = peer.dual_coef_ @ peer.support_vectors_
+        for name in (None, "linear"):
+            found = MulticlassPerceptron(
+                update, kernel=name, average=average, fit_intercept=bias, **options
+            ).fit(X, y)
+            assert np.array_equal(found.mistakes_, peer.mistakes_)
+            assert np.allclose(found.intercept_, peer.intercept_[0] * np.array([-1, 1]), atol=1e-12)
+            if name is None:
+                assert np.allclose(found.coef_, np.concatenate([-w, w]), atol=1e-12)
+            else:
+                assert np.array_equal(found.support_, peer.support_)
+                assert np.allclose(found.dual_coef_[1], peer.dual_coef_[0], atol=1e-12)
+            assert np.allclose(found.decision_function(X), 2 * peer.decision_function(X), atol=1e-11)
+    if epochs == 1:
+        return
+    # the same with the kernel of a matrix
+    gram = kernel.linear.gram(X)
+    own = MulticlassPerceptron(update, kernel="precomputed", fit_intercept=bias, **options).fit(gram, y)
+    assert np.array_equal(own.mistakes_, peer.mistakes_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", [None, "linear", "rbf"])
+@pytest.mark.parametrize("average", [False, True, "voted"])
+def test_batches_are_epochs(name, average):
+    X, y = make_blobs(230, centers=4, cluster_std=2.5, random_state=0)
+    X = np.round(8 * X)
+    options = {"kernel": name, "gamma": 0.001, "shuffle": False, "average": average}
+    whole = MulticlassPerceptron(**options, max_iter=4).fit(X, y)
+    assert not whole.converged_
+    parts, one = MulticlassPerceptron(**options), MulticlassPerceptron(**options)
+    for _ in range(4):
+        one.partial_fit(X, y, classes=range(4))
+        for start in range(0, 230, 70):
+            batch = slice(start, start + 70)
+            parts.partial_fit(X[batch], y[batch], classes=[0, 1, 2, 3])
+    assert np.array_equal(one.mistakes_, whole.mistakes_)
+    assert one.mistakes_.sum() == parts.mistakes_.sum()
+    assert one.t_ == parts.t_ == whole.t_
+    for other in (one, parts):
+        assert np.allclose(other.scores(X), whole.scores(X), rtol=1e-9, atol=1e-7)
+        if name is not None or average == "voted":
+            # counted through all batches: epoch by epoch, the same examples again
+            assert set((other.support_ % 230).tolist()) == set(whole.support_.tolist())
+            assert np.array_equal(other.support_vectors_, X[other.support_ % 230])
+        if average == "voted":
+            assert np.array_equal(other.votes_, whole.votes_)
+            assert np.array_equal(other.moves_, whole.moves_)
+    # and fit goes back to 0
+    assert np.array_equal(parts.set_params(max_iter=4).fit(X, y).scores(X), whole.scores(X))
+
+
+@pytest.mark.parametrize("make", [csr_array, csr_matrix, csc_array, pd.DataFrame])
+@pytest.mark.parametrize("name", [None, "linear", "rbf"])
+@pytest.mark.parametrize("average", [True, "voted"])
+def test_other_containers(make, name, average):
+    rng = np.random.default_rng(6)
+    X = (rng.integers(-3, 4, size=(90, 5)) * rng.integers(0, 2, size=(90, 5))).astype(float)
+    y = np.array(["a", "b", "c"])[(X @ rng.normal(size=(5, 3))).argmax(axis=1)]
+    options = {"kernel": name, "gamma": 0.5, "average": average, "random_state": 0, "max_iter": 3000}
+    X, y = X[X.any(axis=1)], y[X.any(axis=1)]
+    plain = MulticlassPerceptron(**options).fit(X, y)
+    other = MulticlassPerceptron(**options).fit(make(X), y)
+    assert np.array_equal(other.mistakes_, plain.mistakes_)
+    assert np.allclose(other.scores(make(X)), plain.scores(X), atol=1e-9)
+    assert other.predict(make(X)).dtype == y.dtype
+    again = pickle.loads(pickle.dumps(other))
+    assert np.array_equal(again.predict(make(X)), other.predict(make(X)))
+    # batches of the one kind after batches of the other
+    mixed = MulticlassPerceptron(**options).partial_fit(X, y, classes=["a", "b", "c"])
+    both = MulticlassPerceptron(**options).partial_fit(X, y, classes=["a", "b", "c"]).partial_fit(X, y)
+    if make is pd.DataFrame:
+        mixed.partial_fit(make(X).to_numpy(), y)
+    else:
+        mixed.partial_fit(make(X), y)
+    assert np.allclose(mixed.scores(X), both.scores(X), atol=1e-9)
+
+
+def test_sparse_examples_stay_sparse():
+    """20,000 x 50,000 would be 8 GB: it takes the memory of what is stored, and of W."""
+    rng = np.random.default_rng(0)
+    X = csr_array(random_array((2000, 50_000), density=1e-3, rng=rng, format="csr"))
+    y = rng.integers(0, 4, size=2000)
+    machine = MulticlassPerceptron(random_state=0, max_iter=1)
+    tracemalloc.start()
+    with pytest.warns(ConvergenceWarning):
+        machine.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert machine.coef_.shape == (4, 50_000)
+    # W, the moves for the average, the average and its parts, each 1.6 MB; dense, X has 800 MB
+    assert peak < 8 * machine.coef_.nbytes + 3 * X.data.nbytes
+    # explicit zeros and entries that are stored in two parts count as what they are
+    doubled = csr_matrix(
+        (np.repeat(X.data[:300], 2) / 2, np.repeat(X.indices[:300], 2), [0, 200, 420, 600]), shape=(3, 50_000)
+    )
+    for form in (doubled, csr_matrix(doubled.toarray())):
+        found = MulticlassPerceptron("uniform", random_state=0).fit(form, [0, 1, 2])
+        assert found.mistakes_.tolist() == [3, 0] or found.mistakes_[-1] == 0
+        assert found.predict(doubled).tolist() == [0, 1, 2]
+
+
+def test_rows_are_computed_when_needed_and_not_twice():
+    X, inner = make_circles(2000, noise=0.05, factor=0.4, random_state=1)
+    y = inner + 2 * (X[:, 0] > 0) * inner
+    rows = []
+
+    def counting(X, Z):
+        rows.append(len(X))
+        return kernel.rbf(2.0).block(X, Z)
+
+    one = kernel.Kernel("counted", {}, counting, kernel.rbf(2.0).self_products)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = MulticlassPerceptron(kernel=one, shuffle=False, max_iter=3).fit(X, y)
+    assert found.n_iter_ == 3
+    assert len(found.support_) <= sum(rows) < 2 * len(found.support_) + 200
+
+
+def test_orders():
+    X, y = make_blobs(200, centers=3, cluster_std=3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        scores = [
+            MulticlassPerceptron(shuffle=shuffle, random_state=seed, max_iter=5).fit(X, y).scores(X)
+            for shuffle, seed in ((True, 0), (True, 0), (True, 1), (False, 0), (False, 1))
+        ]
+    assert np.array_equal(scores[0], scores[1])
+    assert not np.allclose(scores[0], scores[2])
+    assert np.array_equal(scores[3], scores[4])
+
+
+def test_a_gram_matrix_is_cut_on_both_sides():
+    X, y = make_blobs(90, centers=3, random_state=2)
+    gram = kernel.rbf(0.2).gram(X)
+    options = {"update": "mira", "random_state": 0, "max_iter": 1000}
+    direct = cross_val_score(MulticlassPerceptron(kernel="rbf", gamma=0.2, **options), X, y)
+    for name in ("precomputed", kernel.precomputed):
+        for average in (True, "voted"):
+            machine = MulticlassPerceptron(kernel=name, average=average, **options)
+            scores = cross_val_score(machine, gram, y)
+            assert average == "voted" or np.array_equal(scores, direct)
+            assert not hasattr(machine, "partial_fit")
+
+
+def test_a_refit_leaves_nothing_behind():
+    X, y = separable_sample(0)
+    machine = MulticlassPerceptron(average="voted", max_iter=1000).fit(X, y)
+    assert not hasattr(machine, "coef_")
+    machine.set_params(average=True).fit(X, y)
+    assert not hasattr(machine, "votes_")
+    assert not hasattr(machine, "support_")
+    machine.set_params(kernel="linear").fit(X, y)
+    assert not hasattr(machine, "coef_")
+    with pytest.raises(ValueError, match="cannot be taken up or given up between batches"):
+        machine.set_params(kernel=None).partial_fit(X, y)
+    with pytest.raises(ValueError, match="cannot be taken up or given up between batches"):
+        machine.set_params(kernel="linear", average="voted").partial_fit(X, y)
+    # the last and the average may be exchanged
+    last = machine.set_params(average=False).partial_fit(X[:1], y[:1])
+    assert np.array_equal(last.dual_coef_, np.round(last.dual_coef_))
+
+
+def test_it_says_that_the_classes_are_not_separated():
+    with pytest.warns(ConvergenceWarning, match="epoch 5, the last, made 2 mistakes on 2 examples"):
+        found = MulticlassPerceptron(max_iter=5).fit([[1.0], [1.0]], [0, 1])
+    assert not found.converged_
+    assert found.n_iter_ == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "X", "y", "message"),
+    [
+        ({"max_iter": 0}, [[0.0], [1.0]], [0, 1], "max_iter must be an integer, at least 1, found 0"),
+        ({"update": "least"}, [[0.0], [1.0]], [0, 1], "update must be one of .* found 'least'"),
+        ({"kernel": "sigmoid"}, [[0.0], [1.0]], [0, 1], "kernel must be .* found 'sigmoid'"),
+        ({"kernel": "rbf", "gamma": -1}, [[0.0], [1.0]], [0, 1], "gamma must be .* found -1"),
+        ({"kernel": "precomputed"}, [[0.0], [1.0]], [0, 1], r"square matrix in fit, found shape \(2, 1\)"),
+        ({}, [[0.0], [1.0]], ["a", "a"], r"y must have at least 2 classes, found 1 class: \['a'\]"),
+        ({}, [[0.0], [1.0]], [0.5, 1.5], "Unknown label type"),
+        ({"fit_intercept": 1}, [[0.0], [1.0]], [0, 1], "fit_intercept must be True or False, found 1"),
+        ({"average": "all"}, [[0.0], [1.0]], [0, 1], "average must be True, False or 'voted', found 'all'"),
+        ({"average": 1}, [[0.0], [1.0]], [0, 1], "average must be True, False or 'voted', found 1"),
+        ({"shuffle": None}, [[0.0], [1.0]], [0, 1], "shuffle must be True or False, found None"),
+        ({}, [[1e200], [-1e200]], [0, 1], "leave the range of floating point; scale the inputs"),
+        ({"kernel": "linear"}, [[1e200], [-1e200]], [0, 1], "leaves the range of floating point"),
+    ],
+)
+def test_what_it_refuses(options, X, y, message):
+    with pytest.raises(ValueError, match=message):
+        MulticlassPerceptron(**options).fit(X, y)
+
+
+def test_what_partial_fit_refuses():
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        MulticlassPerceptron().partial_fit([[1.0]], [0])
+    with pytest.raises(ValueError, match="classes must be at least 2 classes"):
+        MulticlassPerceptron().partial_fit([[1.0]], [0], classes=[0])
+    machine = MulticlassPerceptron().partial_fit([[1.0]], ["a"], classes=["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"y has labels that are not among the classes: \['d'\]"):
+        machine.partial_fit([[1.0]], ["d"])
+    assert machine.predict([[1.0], [-1.0]]).tolist() == ["a", "a"]
+    assert machine.coef_.shape == (3, 1)
+    with pytest.raises(NotFittedError):
+        MulticlassPerceptron().predict([[1.0]])
+
+
+# ---------------------------------------------------------------------------------------------------
+# The mistake bound
+
+
+def separable_sample(seed, m=120, d=4, k=4, gap=0.3):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(m, d))
+    f = X @ rng.normal(size=(d, k))
+    ordered = np.sort(f, axis=1)
+    return X[ordered[:, -1] - ordered[:, -2] > gap], f.argmax(axis=1)[ordered[:, -1] - ordered[:, -2] > gap]
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_update_makes_more_mistakes_than_the_bound(seed, bias):
+    X, y = separable_sample(seed)
+    bound = mistake_bound(X, y, fit_intercept=bias)
+    assert bound.converged
+    assert bound.certificate.gap < 1e-6
+    rng = np.random.default_rng(seed)
+
+    def haphazard(f, y):
+        ahead = np.flatnonzero((f >= f[y]) & (np.arange(len(f)) != y))
+        tau = np.zeros(len(f))
+        tau[ahead] = -rng.dirichlet(np.full(len(ahead), 0.3))
+        tau[y] = 1.0
+        return tau
+
+    for update in (*UPDATES, generous, haphazard):
+        for order in range(3):
+            found = MulticlassPerceptron(
+                update, fit_intercept=bias, random_state=order, average=False, max_iter=100_000
+            ).fit(X, y)
+            assert found.converged_
+            assert found.mistakes_.sum() <= bound.bound
+            # the two steps of the proof, for the last W: M gamma <= <W*, W> and |W|^2 <= 2 R^2 M
+            mistakes = found.mistakes_.sum()
+            inner = (found.coef_ * bound.weights).sum() + found.intercept_ @ bound.intercept
+            square = (found.coef_**2).sum() + (found.intercept_**2).sum()
+            assert inner >= mistakes * bound.margin * (1 - 1e-12)
+            assert square <= 2 * bound.radius**2 * mistakes * (1 + 1e-12)
+
+
+def test_the_bound_with_a_kernel():
+    X, y = separable_sample(3, k=3)
+    for name in ("rbf", "polynomial", kernel.linear + kernel.rbf(2.0)):
+        options = {"kernel": name, "gamma": 2.0, "degree": 2, "coef0": 1.0}
+        bound = mistake_bound(X, y, **options)
+        assert bound.weights is None
+        gram = kernel.resolve(name, 2.0, 2, 1.0).gram(X)
+        own = mistake_bound(gram, y, kernel="precomputed")
+        assert own.bound == pytest.approx(bound.bound, rel=1e-6)
+        assert np.sqrt(gram.diagonal().max() + 1) == pytest.approx(bound.radius)
+        # what the coefficients say, summed up here
+        c, truth = bound.coefficients, np.eye(3)[y] > 0
+        f = (gram + 1) @ c
+        assert (c * f).sum() == pytest.approx(1)
+        leads = f[truth] - np.where(truth, -np.inf, f).max(axis=1)
+        assert leads.min() == pytest.approx(bound.margin, rel=1e-7)
+        for update in UPDATES:
+            found = MulticlassPerceptron(
+                update, **options, average=False, random_state=0, max_iter=100_000
+            ).fit(X, y)
+            assert found.mistakes_.sum() <= bound.bound
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_the_margin_is_that_of_the_quadratic_programme(bias, k):
+    """The textbook's programme in W itself, by cvxopt; and the bracket of the certificate."""
+    X, y = separable_sample(k, m=40, d=3, k=k)
+    assert len(np.unique(y)) == k
+    Z = np.column_stack([X, np.ones(len(X))]) if bias else X
+    rows = [
+        np.kron(np.eye(k)[y[i]] - np.eye(k)[r], Z[i]) for i in range(len(y)) for r in set(range(k)) - {y[i]}
+    ]
+    options = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
+    found = solvers.qp(
+        matrix(np.eye(k * Z.shape[1])),
+        matrix(np.zeros(k * Z.shape[1])),
+        matrix(-np.array(rows)),
+        matrix(-np.ones(len(rows))),
+        options=options,
+    )
+    margin = 1 / np.sqrt(2 * found["primal objective"])
+    bound = mistake_bound(X, y, fit_intercept=bias, tol=1e-9)
+    assert bound.margin == pytest.approx(margin, rel=1e-6)
+    assert bound.margin <= bound.margin_at_most <= bound.margin * (1 + 1e-8)
+    assert bound.radius == pytest.approx(np.linalg.norm(Z, axis=1).max())
+    assert bound.bound == pytest.approx(2 * (bound.radius / bound.margin) ** 2)
+    # the machine that proves it
+    assert (bound.weights**2).sum() + (bound.intercept**2).sum() == pytest.approx(1)
+    assert (
+        np.array(rows) @ np.column_stack([bound.weights, bound.intercept])[:, : Z.shape[1]].ravel()
+    ).min() == (pytest.approx(bound.margin))
+    assert np.allclose(bound.coefficients.T @ X, bound.weights)
+    sparse = mistake_bound(csr_array(X), y, fit_intercept=bias, tol=1e-9)
+    assert sparse.margin == pytest.approx(bound.margin, rel=1e-8)
+
+
+def test_for_two_classes_it_is_novikoff_s():
+    """W = (-w, w) / sqrt 2 has the margin sqrt 2 times that of w: the bound is (R / rho)^2."""
+    X, y = separable_sample(1, k=2)
+    hard = solve_svm(X @ X.T, np.where(y == 1, 1.0, -1.0), np.inf, bias=False)
+    rho = 1 / np.sqrt(2 * hard.certificate.primal)
+    bound = mistake_bound(X, y, fit_intercept=False)
+    assert bound.margin == pytest.approx(np.sqrt(2) * rho, rel=1e-5)
+    assert bound.bound == pytest.approx((bound.radius / rho) ** 2, rel=1e-5)
+
+
+def test_the_bound_is_reached():
+    """Two orthogonal unit vectors, two classes: R = 1, gamma = 1, and two mistakes."""
+    bound = mistake_bound(np.eye(2), [0, 1], fit_intercept=False)
+    assert bound.bound == pytest.approx(2)
+    for update in UPDATES:
+        found = MulticlassPerceptron(update, fit_intercept=False, shuffle=False).fit(np.eye(2), [0, 1])
+        assert found.mistakes_.tolist() == [2, 0]
+
+
+def test_by_rows_it_is_the_same(monkeypatch):
+    X, y = separable_sample(5)
+    expected = mistake_bound(X, y)
+    monkeypatch.setattr(perceptron, "WHOLE_BYTES", 0)
+    for points in (X, csr_array(X)):
+        found = mistake_bound(points, y)
+        assert found.margin == pytest.approx(expected.margin, rel=1e-6)
+        assert np.allclose(found.coefficients.T @ X, found.weights, atol=1e-12)
+
+
+def test_classes_without_examples_must_be_beaten_too():
+    X, y = np.array([[1.0, 0.2], [-1.0, 0.3]]), np.array([0, 2])
+    two, three = mistake_bound(X, y), mistake_bound(X, y, classes=[0, 1, 2])
+    assert three.coefficients.shape == (2, 3)
+    assert three.margin < two.margin
+    machine = MulticlassPerceptron(average=False).partial_fit(X, y, classes=[0, 1, 2])
+    while not machine.converged_:
+        machine.partial_fit(X, y)
+    assert machine.mistakes_.sum() <= three.bound
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_what_cannot_be_separated_is_refused_with_a_proof(bias):
+    X = np.array([[0.0, 1.0], [2.0, 1.0], [1.0, 1.0], [0.0, 3.0]])
+    y = np.array(["a", "a", "b", "c"])
+    with pytest.raises(NotSeparable, match="no machine separates the classes") as caught:
+        mistake_bound(X, y, fit_intercept=bias)
+    weights = caught.value.weights
+    assert weights.shape == (4, 3)
+    assert weights.min() >= 0
+    assert weights.sum() == pytest.approx(1)
+    codes = np.array([0, 0, 1, 2])
+    Z = np.column_stack([X, np.full(4, float(bias))])
+    total = sum(
+        weights[i, r] * np.kron(np.eye(3)[codes[i]] - np.eye(3)[r], Z[i]) for i in range(4) for r in range(3)
+    )
+    assert np.linalg.norm(total) < 1e-6
+    assert caught.value.distance < 1e-6
+    assert np.linalg.norm(total) <= caught.value.largest_margin < 1e-6
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    with pytest.warns(ConvergenceWarning):
+        assert not MulticlassPerceptron(fit_intercept=bias).fit(X, y).converged_
+    with pytest.raises(NotSeparable):  # at the origin all scores are 0
+        mistake_bound([[0.0], [1.0]], [0, 1], fit_intercept=False)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: mistake_bound([[1.0], [2.0]], [0, 0]), "there must be at least 2 classes, found"),
+        (lambda: mistake_bound([[1.0], [2.0]], [0]), "y must have one label for each of 2 examples"),
+        (lambda: mistake_bound([[1.0], [2.0]], [0, 3], classes=[0, 1]), r"not among the classes: \[3\]"),
+        (lambda: mistake_bound([[1.0], [2.0]], [0, 1], fit_intercept="no"), "fit_intercept must be True or"),
+        (lambda: mistake_bound([[1.0], [np.nan]], [0, 1]), "X must be finite"),
+        (lambda: mistake_bound([[1.0], [2.0]], [0, 1], tol=-1.0), "tol must be"),
+        (lambda: mistake_bound([[1.0], [2.0]], [0, 1], kernel="cubic"), "kernel must be"),
+    ],
+)
+def test_what_the_bound_refuses(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+# ---------------------------------------------------------------------------------------------------
+
+CHECKED = [
+    MulticlassPerceptron(random_state=0),
+    MulticlassPerceptron("uniform", average=False, shuffle=False),
+    MulticlassPerceptron("proportional", average="voted", random_state=0),
+    MulticlassPerceptron("mira", kernel="rbf", random_state=0),
+    MulticlassPerceptron(generous, kernel="polynomial", fit_intercept=False, random_state=0),
+    MulticlassPerceptron("mira", kernel="precomputed", random_state=0),
+    MulticlassPerceptron(kernel=kernel.linear + kernel.rbf(0.1), average="voted", random_state=0),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn_accepts_it(estimator, check):
+    assert os.environ["SCIPY_ARRAY_API"] == "1"
+    check(estimator)
+
+
+def test_an_update_of_one_s_own_can_be_cloned_and_pickled():
+    machine = clone(MulticlassPerceptron(generous, random_state=0))
+    X, y = separable_sample(0)
+    machine.set_params(max_iter=1000).fit(X, y)
+    assert np.array_equal(pickle.loads(pickle.dumps(machine)).predict(X), machine.predict(X))
+
+
+def test_importing_loads_no_compiler():
+    program = (
+        "import sys; from mcutils import perceptron; "
+        "assert not {'numba', 'matplotlib', 'cvxopt'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
