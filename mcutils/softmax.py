@@ -102,6 +102,9 @@ def _table(values: ArrayLike, name: str) -> Floats:
         )
     if not np.isfinite(found).all():
         raise ValueError(f"{name} must be finite, found {found[~np.isfinite(found)][0]}")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.ptp(found, axis=1)).all():
+            raise ValueError(f"{name} must have finite differences in each row, found some that overflow")
     return found
 
 
@@ -299,6 +302,12 @@ class _Problem:
     def __init__(self, X: Any, y: Ints, k: int, prices: Floats, bias: bool):
         self.X, self.y, self.k, self.prices, self.bias = X, y, k, prices, bias
         self.rows = np.arange(len(y))
+        # sizes of the features, and lengths of the inputs when features are measured by them: for rounding
+        squares = X.multiply(X) if issparse(X) else X**2
+        mean = np.asarray(squares.mean(axis=0), dtype=np.float64).ravel()
+        mean[mean == 0] = 1.0
+        self.sizes: Floats = np.sqrt(mean)
+        self.lengths: Floats = np.sqrt(squares @ (1 / mean))
 
     def scores(self, V: Floats) -> Floats:
         d = self.X.shape[1]
@@ -322,6 +331,15 @@ class _Problem:
         found = -others * self.prices[:, None]
         found[self.rows, self.y] = self.prices * missing
         return found
+
+    def rounding(self, V: Floats, multipliers: Floats) -> tuple[float, float]:
+        """What rounding may do to the gradient, and to the primal and the dual value together."""
+        d = self.X.shape[1]
+        moved = np.abs(multipliers)
+        sums, total = self.lengths @ moved, moved.sum(axis=0)
+        gradient = np.linalg.norm(sums) * np.linalg.norm(self.sizes) + total.sum()
+        values = sums @ np.linalg.norm(V[:, :d] * self.sizes, axis=1) + total @ np.abs(V[:, d:]).sum(axis=1)
+        return _EPS * float(gradient), _EPS * float(values)
 
     def excess(self, others: Floats, missing: Floats) -> Floats:
         r""":math:`\sum_i C_i (q_i - e_{y_i})`: what a class gets from the others' examples, less what its own
@@ -499,18 +517,19 @@ def _minimise(problem: _Problem, V: Floats, tol: float, max_iter: int) -> _Found
     d = problem.X.shape[1]
     penalised = np.zeros_like(V)
     penalised[:, :d] = 1.0
-    squares = None
-    if issparse(problem.X) or d > _BLOCK_FEATURES:
-        squares = problem.X.multiply(problem.X).tocsr() if issparse(problem.X) else problem.X**2
+    dense = not issparse(problem.X) and d <= _BLOCK_FEATURES
+    preconditioner = _Blocks(problem) if dense else _Diagonal(problem)
 
     V = V - V.mean(axis=0)  # the same vector added to all classes changes no probability
     f = problem.scores(V)
-    dual, best, stalled, first = -np.inf, np.inf, 0, 0.0
+    dual, best, stalled, first, flat = -np.inf, np.inf, 0, 0.0, False
     for step in range(max_iter + 1):
         losses, others, missing = _pieces(f, problem.y)
+        multipliers = problem.multipliers(others, missing)
         now = problem.norm(V) + float(problem.prices @ losses)
-        gradient = penalised * V - problem.gathered(problem.multipliers(others, missing))
-        dual = max(dual, problem.dual(others, missing))
+        gradient = penalised * V - problem.gathered(multipliers)
+        noise, doubt = problem.rounding(V, multipliers)
+        dual = max(dual, problem.dual(others, missing) - doubt)
         slope = float(np.linalg.norm(gradient))
         first = first or slope
         found = _Found(
@@ -523,18 +542,24 @@ def _minimise(problem: _Problem, V: Floats, tol: float, max_iter: int) -> _Found
         )
         stalled = 0 if found.gap < best / 2 else stalled + 1
         best = min(best, found.gap)
-        if found.gap <= tol or step == max_iter or slope == 0 or (stalled >= 3 and slope <= 1e-12 * first):
+        # nothing more is to be had: only rounding is left of the gradient, or of the decrease for many steps
+        spent = slope == 0 or (stalled >= 4 and slope <= noise) or (stalled >= 12 and flat)
+        if found.gap <= tol or step == max_iter or spent:
             break
 
-        q = others
+        q = others.copy()
         q[problem.rows, problem.y] = 1 - missing
-        precondition = _preconditioner(problem, q, squares)
+        bends = q * (1 - q)
+        bends[problem.rows, problem.y] = (1 - missing) * missing
+        bends *= problem.prices[:, None]
+        preconditioner.update(bends)
 
         def bend(D: Floats, q: Floats = q) -> Floats:
-            bent = _bend(q, problem.scores(D)) * problem.prices[:, None]
-            return penalised * D + problem.gathered(bent)
+            v = problem.scores(D)
+            v -= v[problem.rows, problem.y][:, None]  # so that a true class of probability 1 costs no digits
+            return penalised * D + problem.gathered(_bend(q, v) * problem.prices[:, None])
 
-        D = _conjugate_gradients(bend, precondition, -gradient, min(0.1, slope / first))
+        D = _conjugate_gradients(bend, preconditioner, -gradient, min(0.1, slope / first))
         decrease = -float(np.vdot(gradient, D))
         ahead = problem.scores(D)
         # on a line the norm is a parabola and the scores are linear: no further product with X
@@ -548,44 +573,79 @@ def _minimise(problem: _Problem, V: Floats, tol: float, max_iter: int) -> _Found
     return found
 
 
-def _preconditioner(problem: _Problem, q: Floats, squares: Any) -> Callable[[Floats], Floats]:
-    """An approximate inverse of the Hessian: of the blocks of the classes, or of the diagonal."""
-    d = problem.X.shape[1]
-    bends = problem.prices[:, None] * q * (1 - q)
-    if squares is not None:
-        diagonal = 1.0 + (np.asarray(squares.T @ bends).T if issparse(squares) else bends.T @ squares)
-        if problem.bias:
-            own = bends.sum(axis=0)
-            diagonal = np.column_stack([diagonal, own + 1e-12 * (1 + own.max())])
+class _Blocks:
+    """Inverses of the Hessian's blocks of the classes, for few dense features.
 
-        def by_diagonal(R: Floats) -> Floats:
-            scaled: Floats = R / diagonal
-            scaled -= scaled.mean(axis=0)
-            return scaled
+    The blocks are taken in other coordinates, in which they are far from singular even if the features are
+    not centred or almost dependent: the inputs are centred, which moves the intercept, and rotated to their
+    principal axes."""
 
-        return by_diagonal
+    def __init__(self, problem: _Problem):
+        X, prices = problem.X, problem.prices
+        self.d, self.bias = X.shape[1], problem.bias
+        self.centre = prices @ X / prices.sum() if self.bias else np.zeros(self.d)
+        moved = X - self.centre
+        triangle = np.linalg.qr(np.sqrt(prices)[:, None] * moved, mode="r")
+        self.axes = np.linalg.svd(triangle, full_matrices=True)[2].T
+        ones = np.ones((len(moved), int(self.bias)))
+        self.columns = np.column_stack([moved @ self.axes, ones])
 
-    columns = np.column_stack([problem.X, np.ones(len(problem.y))]) if problem.bias else problem.X
-    factors = []
-    for r in range(problem.k):
-        block = columns.T @ (bends[:, r, None] * columns)
-        block[np.diag_indices(d)] += 1.0
-        unit = np.sqrt(np.maximum(np.diag(block), 1e-12))
-        block = block / unit[:, None] / unit
-        block[np.diag_indices(len(block))] += 1e-10
-        try:
-            factors.append((cho_factor(block, lower=True), unit))
-        except LinAlgError:  # only by rounding
-            factors.append((cho_factor(np.eye(len(block)), lower=True), unit))
+    def update(self, bends: Floats) -> None:
+        self.factors = []
+        for weight in bends.T:
+            block = self.columns.T @ (weight[:, None] * self.columns)
+            block[np.diag_indices(self.d)] += 1.0
+            diagonal = np.diag(block)
+            unit = np.sqrt(np.maximum(diagonal, 1e-30 * diagonal.max() + 1e-300))
+            block = block / unit[:, None] / unit
+            block[np.diag_indices(len(block))] += 1e-12
+            try:
+                factor = cho_factor(block, lower=True)
+            except LinAlgError:  # only by rounding
+                factor = cho_factor(np.eye(len(block)), lower=True)
+            self.factors.append((factor, unit))
 
-    def by_blocks(R: Floats) -> Floats:
-        solved: Floats = np.stack(
-            [cho_solve(c, row / unit) / unit for (c, unit), row in zip(factors, R, strict=True)]
-        )
+    def __call__(self, R: Floats) -> Floats:
+        d = self.d
+        turned = R.copy()
+        turned[:, :d] = (R[:, :d] - R[:, d:] * self.centre if self.bias else R) @ self.axes
+        for row, (factor, unit) in zip(turned, self.factors, strict=True):
+            row[:] = cho_solve(factor, row / unit) / unit
+        solved = turned.copy()
+        solved[:, :d] = turned[:, :d] @ self.axes.T
+        if self.bias:
+            solved[:, d] -= solved[:, :d] @ self.centre
         solved -= solved.mean(axis=0)
         return solved
 
-    return by_blocks
+
+class _Diagonal:
+    """The inverse of the Hessian's diagonal, with the inputs centred for each class, which moves its
+    intercept."""
+
+    def __init__(self, problem: _Problem):
+        X = problem.X
+        self.d, self.bias, self.problem = X.shape[1], problem.bias, problem
+        self.squares = X.multiply(X).tocsr() if issparse(X) else X**2
+
+    def update(self, bends: Floats) -> None:
+        second = self.squares.T @ bends if issparse(self.squares) else (bends.T @ self.squares).T
+        self.own = bends.sum(axis=0)[:, None] + 1e-300
+        self.centre = np.zeros((bends.shape[1], self.d))
+        if self.bias:
+            self.centre = self.problem.gathered(bends)[:, : self.d] / self.own
+        self.diagonal = 1.0 + np.maximum(np.asarray(second).T - self.own * self.centre**2, 0.0)
+
+    def __call__(self, R: Floats) -> Floats:
+        d = self.d
+        solved = R.copy()
+        if self.bias:
+            solved[:, :d] -= R[:, d:] * self.centre
+        solved[:, :d] /= self.diagonal
+        if self.bias:
+            solved[:, d:] = R[:, d:] / self.own - (solved[:, :d] * self.centre).sum(axis=1, keepdims=True)
+        solved -= solved.mean(axis=0)
+        return solved
 
 
 def _conjugate_gradients(
@@ -633,7 +693,7 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
         The price of the losses, positive and finite; :math:`\lambda = 1/(mC)`.
     fit_intercept : bool, default=True
         Whether each class has an intercept.
-    tol : float, default=1e-10
+    tol : float, default=1e-9
         How far primal and dual may be apart, relative to the primal (and at least 1).
     max_iter : int, default=100
         The most Newton steps; each has up to 500 products with X.
@@ -651,9 +711,9 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
     intercept_ : (k,) array
         b, with the sum 0; zeros without intercepts.
     certificate_ : Certificate
-        Primal value, and the dual value of the machine's probabilities, balanced where there are intercepts;
-        in ``kkt`` the norm of the gradient in W ("stationarity") and the largest entry of that in b
-        ("balance").
+        Primal value, and the dual value of the machine's probabilities, balanced where there are intercepts,
+        less what rounding can be expected to add; in ``kkt`` the norm of the gradient in W ("stationarity")
+        and the largest entry of that in b ("balance").
     converged_ : bool
         Whether the gap is at most ``tol``.
     n_iter_ : int
@@ -665,9 +725,10 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The Newton steps are solved by conjugate gradients, with memory proportional to X, to the scores and to W
-    (with up to 200 dense features also a matrix of their products for each class). Sparse matrices stay
-    sparse.
+    Newton's method, its steps solved by conjugate gradients. Memory is proportional to X, to the scores and
+    to W (with up to 200 dense features also to a d × d matrix for each class). Sparse matrices stay sparse.
+    Features need not be centred or scaled for the sake of the solver; but where they vary by less than 1e-6
+    of their size, rounding may keep the gap above ``tol``, which is then said.
 
     Examples
     --------
@@ -685,7 +746,7 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
         C: float = 1.0,
         *,
         fit_intercept: bool = True,
-        tol: float = 1e-10,
+        tol: float = 1e-9,
         max_iter: int = 100,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
@@ -891,8 +952,7 @@ class Temperature:
         (n, k) array
         """
         f = _table(scores, "scores")
-        with np.errstate(over="ignore"):
-            below = f - f.max(axis=1, keepdims=True)
+        below = f - f.max(axis=1, keepdims=True)
         if self.temperature == 0:
             found: Floats = (below == 0) / (below == 0).sum(axis=1, keepdims=True)
             return found
@@ -939,16 +999,14 @@ def temperature(
     weights = _weights(sample_weight, m)
     if not weights.sum() > 0:
         raise ValueError("temperature needs at least one example of positive weight")
-    share = weights / weights.sum()
+    f, codes, weights = f[weights > 0], codes[weights > 0], weights[weights > 0]
+    m, share = len(f), weights / weights.sum()
     targets = np.zeros((m, k))
     part = 1 / (weights.sum() + 2) if smooth else 0.0
     targets += part / (k - 1)
     targets[np.arange(m), codes] = 1 - part
-    with np.errstate(over="ignore"):
-        below = f - f.max(axis=1, keepdims=True)
-    if not np.isfinite(below).all():
-        raise ValueError("scores must have finite differences")
-    unit = float(np.abs(below[share > 0]).max())
+    below = f - f.max(axis=1, keepdims=True)
+    unit = float(np.abs(below).max())
 
     def value(factor: float) -> float:
         with np.errstate(over="ignore", under="ignore"):
