@@ -425,14 +425,14 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         MulticlassPerceptron
         """
         self._check_parameters()
-        first = _check_partial_fit_first_call(self, classes)
+        first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "t_")
         if len(self.classes_) < 2:
             raise ValueError(f"classes must be at least 2 classes, found {self.classes_.tolist()}")
         X, labels = self._validate(X, y=y, reset=first)
         unknown = np.setdiff1d(labels, self.classes_)
         if len(unknown):
             raise ValueError(f"y has labels that are not among the classes: {unknown[:6].tolist()}")
-        if first or not hasattr(self, "t_"):
+        if first:
             self._begin(X)
         elif (self.average == "voted") != self._voted or (self.kernel is None) != (self.kernel_ is None):
             raise ValueError(
@@ -915,7 +915,13 @@ def mistake_bound(
         everyone = np.arange(m) if _is_precomputed(chosen) else points
         scores = chosen.expand(points, everyone, coefficients) + intercept
         norm = float(np.sqrt((coefficients * scores).sum()))
-    margin = float((scores[owner, codes[owner]] - scores[owner, rival]).min()) / norm
+    # the smaller of the margin as it is reached here and as the solver knows it: they differ by rounding
+    margin = min(
+        float((scores[owner, codes[owner]] - scores[owner, rival]).min()) / norm,
+        float(1 / np.sqrt(2 * found.certificate.primal)),
+    )
+    if not margin > 0:
+        raise RuntimeError("the margin that was found is lost in rounding; scale the inputs")
     own = np.diag(points) if _is_precomputed(chosen) else chosen.diagonal(points)
     radius = float(np.sqrt((own + one).max()))
     return MistakeBound(

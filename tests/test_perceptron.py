@@ -560,7 +560,11 @@ def test_what_partial_fit_refuses():
         MulticlassPerceptron().partial_fit([[1.0]], [0])
     with pytest.raises(ValueError, match="classes must be at least 2 classes"):
         MulticlassPerceptron().partial_fit([[1.0]], [0], classes=[0])
-    machine = MulticlassPerceptron().partial_fit([[1.0]], ["a"], classes=["a", "b", "c"])
+    machine = MulticlassPerceptron()
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        machine.partial_fit([[np.nan]], ["a"], classes=["a", "b", "c"])
+    machine.partial_fit([[1.0]], ["a"], classes=["a", "b", "c"])  # a call that failed was no first call
+    assert machine.n_features_in_ == 1
     with pytest.raises(ValueError, match=r"y has labels that are not among the classes: \['d'\]"):
         machine.partial_fit([[1.0]], ["d"])
     assert machine.predict([[1.0], [-1.0]]).tolist() == ["a", "a"]
@@ -691,11 +695,34 @@ def test_the_bound_is_reached():
 def test_by_rows_it_is_the_same(monkeypatch):
     X, y = separable_sample(5)
     expected = mistake_bound(X, y)
+    owner, rival = np.nonzero(y[:, None] != np.arange(4))
+    arguments = kernel.linear, X, y, owner, rival, 4, 1.0
+    whole = perceptron._pairs_gram(*arguments).whole
     monkeypatch.setattr(perceptron, "WHOLE_BYTES", 0)
+    rows = perceptron._pairs_gram(*arguments)
+    assert rows.whole is None
+    assert np.allclose(rows.diagonal, np.diag(whole))
+    assert np.allclose(rows.compute(np.array([3, 0]), slice(None)), whole[[3, 0]])
     for points in (X, csr_array(X)):
         found = mistake_bound(points, y)
         assert found.margin == pytest.approx(expected.margin, rel=1e-6)
         assert np.allclose(found.coefficients.T @ X, found.weights, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("degree", [3, 5])
+def test_where_rounding_counts_the_certificate_stands(degree):
+    """Iris unscaled, in features of very different sizes: values computed in two ways differ."""
+    X, y = load_iris(return_X_y=True)
+    options = {"kernel": "polynomial", "gamma": 1.0, "degree": degree, "coef0": 1.0}
+    for scale in (1.0, 1e3):
+        for tol in (1e-3, 1e-9):
+            found = mistake_bound(scale * X, y, **options, tol=tol)
+            assert found.certificate.primal >= found.certificate.dual * (1 - 1e-12)
+            assert 0 < found.margin <= found.margin_at_most * (1 + 1e-12)
+    with pytest.raises(NotSeparable) as caught:  # the features of high degree vanish
+        mistake_bound(1e-3 * X, y, **options)
+    assert caught.value.largest_margin < 1e-6
 
 
 def test_classes_without_examples_must_be_beaten_too():
