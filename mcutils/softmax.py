@@ -1137,7 +1137,6 @@ def _least_squares(table: Floats) -> Coupling:
     target = np.zeros((n, k + 1, 1))
     target[:, k] = 1.0
     found = np.linalg.solve(bordered, target)
-    found += np.linalg.solve(bordered, target - bordered @ found)  # once more, for the last digits
     p = np.maximum(found[:, :k, 0], 0.0)  # negative only by rounding
     p /= p.sum(axis=1, keepdims=True)
     product = (Q @ p[:, :, None])[:, :, 0]

@@ -23,6 +23,7 @@ from sklearn.model_selection import KFold, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import binary, loss, softmax
@@ -269,6 +270,9 @@ def test_the_dual_value_is_the_formula():
     twin = C * entropy - (V**2).sum() / 2
     for bias in (True, False):
         assert softmax.dual_objective(q, X, y, C=C, fit_intercept=bias) == pytest.approx(twin, rel=1e-14)
+    # rows are taken as what they are up to rounding: probabilities
+    almost = softmax.dual_objective(q * (1 + 5e-7), X, y, C=C, fit_intercept=False)
+    assert almost == pytest.approx(twin, rel=1e-14)
     # all certainty: no entropy, and no residual
     assert softmax.dual_objective(np.eye(3), X, y, C=C) == 0.0
     # a certain error, which no intercept forbids
@@ -769,6 +773,23 @@ def test_weights_reach_the_machine_and_the_temperature():
     twice = WithProbabilities(LinearSVC(random_state=0), random_state=0).fit(X, y, sample_weight=np.ones(90))
     once = WithProbabilities(LinearSVC(random_state=0), random_state=0).fit(X, y)
     assert twice.temperatures_[0].temperature == pytest.approx(once.temperatures_[0].temperature)
+    # a machine that is trained already meets the weights in the temperature alone
+    prefit = WithProbabilities(even.machine_, cv="prefit").fit(X, y, sample_weight=weights)
+    repeated = WithProbabilities(even.machine_, cv="prefit").fit(
+        np.repeat(X, weights, axis=0), np.repeat(y, weights)
+    )
+    assert prefit.temperatures_[0].temperature == pytest.approx(repeated.temperatures_[0].temperature)
+    folds = list(KFold(3, shuffle=True, random_state=0).split(X))
+    found = WithProbabilities(SoftmaxRegression(), cv=folds).fit(X, y, sample_weight=weights)
+    f = np.empty((90, 3))
+    for train, test in folds:
+        f[test] = (
+            SoftmaxRegression()
+            .fit(X[train], y[train], sample_weight=weights[train])
+            .decision_function(X[test])
+        )
+    by_hand = softmax.temperature(f, y, smooth=True, sample_weight=weights)
+    assert found.temperatures_[0].temperature == pytest.approx(by_hand.temperature, rel=1e-6)
     with pytest.raises(ValueError, match="sample_weight is given, but KNeighborsOne"):
         WithProbabilities(KNeighborsOne()).fit(X, y, sample_weight=weights)
 
@@ -783,7 +804,9 @@ class KNeighborsOne(KNeighborsClassifier):
 def test_precomputed_kernels_sparse_input_and_several_jobs():
     X, y = scaled(load_iris)
     kernel = WithProbabilities(SVC(kernel="precomputed"), random_state=0).fit(X @ X.T, y)
+    assert get_tags(kernel).input_tags.pairwise
     plain = WithProbabilities(SVC(kernel="linear"), random_state=0).fit(X, y)
+    assert not get_tags(plain).input_tags.pairwise
     np.testing.assert_allclose(kernel.predict_proba(X @ X.T), plain.predict_proba(X), atol=1e-3)
     thin = WithProbabilities(SoftmaxRegression(), random_state=0, n_jobs=2).fit(sparse.csr_matrix(X), y)
     dense = WithProbabilities(SoftmaxRegression(), random_state=0).fit(X, y)
