@@ -323,7 +323,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
     moved_, moves_, votes_ : (n,) int array, (n, k) array, (n,) int array
         If "voted": of each of the n mistakes which support vector it was, its :math:`\tau`, and how many
         steps the machine after it was the current one.
-    mistakes_ : (n_iter_,) int array
+    mistakes_ : int array
         The mistakes of each epoch.
     n_iter_ : int
         The number of epochs, the last included. Each ``partial_fit`` is one.

@@ -785,7 +785,7 @@ CHECKED = [
     MulticlassPerceptron("uniform", average=False, shuffle=False),
     MulticlassPerceptron("proportional", average="voted", random_state=0),
     MulticlassPerceptron("mira", kernel="rbf", random_state=0),
-    MulticlassPerceptron(generous, kernel="polynomial", fit_intercept=False, random_state=0),
+    MulticlassPerceptron("uniform", kernel="polynomial", fit_intercept=False, random_state=0),
     MulticlassPerceptron("mira", kernel="precomputed", random_state=0),
     MulticlassPerceptron(kernel=kernel.linear + kernel.rbf(0.1), average="voted", random_state=0),
 ]
