@@ -38,18 +38,19 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 from scipy.sparse import vstack as sparse_vstack
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import kernel as kernels
 from .binary import WHOLE_BYTES, NotSeparable, _check_max_iter, _check_tol, _Gram, _solve
 from .certificate import Certificate
+from .hinge import _check_cost
 from .kernel import Kernel, _integer, _is_precomputed, _points, _Rows, _squares, resolve
 from .margin import _check_labels, _check_scores
 
@@ -61,7 +62,7 @@ Update: TypeAlias = str | Callable[[Floats, int], ArrayLike]
 
 UPDATES = ("top", "uniform", "proportional", "mira")
 
-# Scores are computed for so many examples at once, and brought up to date within them at each mistake.
+# With a kernel, the scores of so many examples are brought up to date at each mistake, the others' then.
 _BLOCK = 64
 
 
@@ -204,7 +205,7 @@ def _nearest(v: Floats, size: float) -> Floats:
     ordered = ordered - ordered[0]  # the largest is 0, so that large scores do not swallow the size
     # of the n largest, how far the level lies below them
     depths = (np.cumsum(ordered) - size) / np.arange(1, len(v) + 1)
-    level = depths[int(np.flatnonzero(ordered > depths)[-1])]
+    level = depths[int(np.append(ordered > depths, False).argmin()) - 1]
     share = np.maximum(v - v.max() - level, 0.0)
     found: Floats = share / share.sum()
     return found
@@ -237,6 +238,14 @@ def _tau(update: Update, f: Floats, y: int, square: float) -> Floats:
             tau[rivals] = -1.0 / len(rivals)
     tau[y] = 1.0
     return tau
+
+
+def _step(update: Update, f: Floats, y: int, weight: float, costs: Floats, square: float) -> Floats:
+    """What the classes move by at a mistake: its weight times the cost of the first rival, times tau."""
+    rivals = np.where(costs > 0, f, -np.inf)
+    length = weight * float(costs[rivals.argmax()])
+    rivals[y] = f[y]
+    return length * _tau(update, rivals, y, length * square)
 
 
 def _check_tau(answer: ArrayLike, f: Floats, y: int, ahead: NDArray[np.bool_]) -> Floats:
@@ -272,6 +281,27 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
     For two classes, with any update, :math:`w_2 = -w_1` is the weight vector of the perceptron, and its
     mistakes are the same (:class:`mcutils.kernel.KernelPerceptron`).
 
+    *Weights and costs.* With the weight s of an example and the cost :math:`\Delta(y, r)` of the answer r,
+    the rivals are :math:`E = \{r : \Delta(y, r) > 0,\ f_r \ge f_y\}`, and at a mistake, where one of the
+    largest score is q (the smallest such class),
+
+    .. math:: w_r \leftarrow w_r + \ell \, \tau_r \phi(x), \qquad \ell = s \, \Delta(y, q) .
+
+    So the weight multiplies the learning rate, as in scikit-learn's ``Perceptron``; 2 is not the same as two
+    visits, of which the second may find no mistake. An example of weight 0 is absent. With all weights and
+    costs 1 this is the machine from above; a common factor of all :math:`\ell` multiplies W, and changes no
+    mistake. The theorem stays (prop-perceptron-cost): if :math:`\|W^*\| = 1` and
+    :math:`f^*_y - f^*_r \ge \gamma` wherever :math:`\Delta(y, r) > 0`, then in sum over all mistakes
+
+    .. math:: \sum \ell \le \frac2{\gamma^2} \max \ell \, \|\phi(x)\|^2 .
+
+    For a step adds at least :math:`\ell \gamma` to :math:`\langle W^*, W \rangle`, and, as
+    :math:`\sum_r \tau_r f_r \le 0` and :math:`\|\tau\|^2 \le 2`, at most
+    :math:`2 \ell^2 \|\phi(x)\|^2` to :math:`\|W\|^2`; so
+    :math:`\gamma \sum \ell \le \|W\| \le (2 \max \ell \|\phi(x)\|^2 \sum \ell)^{1/2}`. An answer r that costs
+    something is a mistake with q = r. So the sum, ``paid_``, is at least what all answers on the way cost,
+    each times its weight: what is bounded is no longer their number, but their price.
+
     Parameters
     ----------
     update : {"top", "uniform", "proportional", "mira"} or callable
@@ -288,8 +318,14 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
     coef0 : float
         Of "polynomial".
     fit_intercept : bool
-        Whether every class has an intercept. It is the weight of a feature which is always 1, as if K were
-        :math:`K + 1`; R and :math:`\gamma` are then those of the longer vectors.
+        Whether every class has an intercept. It is the weight of an appended feature which is always 1, as if
+        K were :math:`K + 1`; R and :math:`\gamma` are then those of the longer vectors. There is no other
+        choice to make: a perceptron regularises nothing.
+    cost : (k, k) array-like, optional
+        :math:`\Delta`, what it costs to answer the class of a column where that of a row is true, both in the
+        order of ``classes_``. By default every mistake costs 1. A class of cost 0 is no rival.
+    class_weight : dict or "balanced", optional
+        Factors of the weights s by class.
     average : bool or "voted"
         Which W answers: the last (False); the average over all steps, those without a mistake included
         (True); or all that there were, each with as many votes as there were steps at which it was the
@@ -321,16 +357,18 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
     dual_coef_ : (k, s) array
         With a kernel: their coefficients, :math:`w_r = \sum_i c_{ri} \phi(x_i)`. Not if "voted".
     moved_, moves_, votes_ : (n,) int array, (n, k) array, (n,) int array
-        If "voted": of each of the n mistakes which support vector it was, its :math:`\tau`, and how many
+        If "voted": of each of the n mistakes which support vector it was, its :math:`\ell \tau`, and how many
         steps the machine after it was the current one.
     mistakes_ : int array
         The mistakes of each epoch.
+    paid_ : float array
+        The sum of the :math:`\ell` of each epoch; ``mistakes_`` again, without weights and costs.
     n_iter_ : int
         The number of epochs, the last included. Each ``partial_fit`` is one.
     converged_ : bool
         Whether the last epoch made no mistake, by the scores as they were computed.
     t_ : int
-        The number of steps: examples visited.
+        The number of steps: examples visited. Each counts once in the average, whatever its weight.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : (d,) array of str
@@ -359,6 +397,8 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         degree: int = 3,
         coef0: float = 0.0,
         fit_intercept: bool = True,
+        cost: ArrayLike | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         average: bool | str = True,
         max_iter: int = 100,
         shuffle: bool = True,
@@ -370,12 +410,14 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         self.degree = degree
         self.coef0 = coef0
         self.fit_intercept = fit_intercept
+        self.cost = cost
+        self.class_weight = class_weight
         self.average = average
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Start at 0, and visit the examples in epochs until one is without mistakes.
 
         Parameters
@@ -383,6 +425,8 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         X : (m, d) array-like, sparse matrix or data frame
         y : (m,) array-like
             Labels of two classes or more.
+        sample_weight : (m,) array-like, optional
+            The weights s, at least 0. An example of weight 0 is not visited.
 
         Returns
         -------
@@ -397,11 +441,15 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
             raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
         if _is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel must be a square matrix in fit, found shape {X.shape}")
+        weights = self._weigh(X, codes, sample_weight)
+        rows = np.flatnonzero(weights > 0)
+        if not len(rows):
+            raise ValueError("sample_weight and class_weight must not be zero for all examples")
         self._begin(X)
-        self._epochs(X, codes.astype(np.intp), most)
+        self._epochs(X, codes.astype(np.intp), weights, rows, most)
         if not self.converged_:
             warnings.warn(
-                f"epoch {self.n_iter_}, the last, made {self.mistakes_[-1]} mistakes on {len(labels)} "
+                f"epoch {self.n_iter_}, the last, made {self.mistakes_[-1]} mistakes on {len(rows)} "
                 "examples: max_iter is too small, or no machine of this kind separates the classes",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -409,7 +457,13 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         return self
 
     @available_if(lambda self: not _is_precomputed(self.kernel))
-    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Visit some more examples, once each; not for "precomputed", which has no values between batches.
 
         Parameters
@@ -419,12 +473,16 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
             Their labels; a batch may be of one class.
         classes : (k,) array-like, optional
             All labels that will ever come; needed in the first call.
+        sample_weight : (m,) array-like, optional
+            The weights s, at least 0.
 
         Returns
         -------
         MulticlassPerceptron
         """
         self._check_parameters()
+        if self.class_weight == "balanced":
+            raise ValueError("class_weight 'balanced' needs all examples; give partial_fit a dict of weights")
         first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "t_")
         if len(self.classes_) < 2:
             raise ValueError(f"classes must be at least 2 classes, found {self.classes_.tolist()}")
@@ -432,6 +490,8 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         unknown = np.setdiff1d(labels, self.classes_)
         if len(unknown):
             raise ValueError(f"y has labels that are not among the classes: {unknown[:6].tolist()}")
+        codes = np.searchsorted(self.classes_, labels).astype(np.intp)
+        weights = self._weigh(X, codes, sample_weight)
         if first:
             self._begin(X)
         elif (self.average == "voted") != self._voted or (self.kernel is None) != (self.kernel_ is None):
@@ -439,7 +499,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
                 "kernel=None and average='voted' cannot be taken up or given up between batches, "
                 "for the machine keeps other things then"
             )
-        self._epochs(X, np.searchsorted(self.classes_, labels).astype(np.intp), 1)
+        self._epochs(X, codes, weights, np.flatnonzero(weights > 0), 1)
         return self
 
     def scores(self, X: Any) -> Floats:
@@ -496,7 +556,24 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
 
     def _validate(self, X: Any, **more: Any) -> Any:
         sparse = False if _is_precomputed(self.kernel) else "csr"
-        return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, **more)
+        return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, order="C", **more)
+
+    def _weigh(self, X: Any, y: Ints, sample_weight: ArrayLike | None) -> Floats:
+        """The weights s, after all checks that need the data."""
+        self._costs = _costs(self.cost, len(self.classes_))
+        weights = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True
+        )
+        if self.class_weight is None:
+            return np.asarray(weights)
+        if isinstance(self.class_weight, dict):  # of all classes, whether or not this batch has them
+            of_class = np.array([float(self.class_weight.get(name, 1.0)) for name in self.classes_.tolist()])
+        else:
+            sums = np.bincount(y, weights, len(self.classes_))
+            of_class = sums.sum() / (np.count_nonzero(sums) * np.where(sums > 0, sums, 1.0))
+        if not (np.isfinite(of_class).all() and of_class.min() >= 0):
+            raise ValueError(f"class_weight must be numbers, at least 0, found {of_class.tolist()}")
+        return np.asarray(weights * of_class[y])
 
     def _check_parameters(self) -> None:
         _check_update(self.update)
@@ -506,6 +583,11 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         voted = isinstance(self.average, str) and self.average == "voted"
         if not (voted or isinstance(self.average, (bool, np.bool_))):
             raise ValueError(f"average must be True, False or 'voted', found {self.average!r}")
+        weight = self.class_weight
+        if not (
+            weight is None or isinstance(weight, dict) or (isinstance(weight, str) and weight == "balanced")
+        ):
+            raise ValueError(f"class_weight must be a dict, 'balanced' or None, found {weight!r}")
 
     def _begin(self, X: Any) -> None:
         """The machine 0, which has seen nothing."""
@@ -517,11 +599,11 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         )
         self._voted = self.average == "voted"
         self.mistakes_ = np.empty(0, dtype=np.intp)
+        self.paid_ = np.empty(0)
         self.t_ = 0
         self._examples = 0
         if self.kernel_ is None:
-            self._weights = _Moves((X.shape[1], k))
-            self._intercepts = _Moves((k,))
+            self._weights = _Moves((X.shape[1] + 1, k))  # the last row is for the intercepts
         if self.kernel_ is not None or self._voted:
             self.support_ = np.empty(0, dtype=np.intp)
             if not _is_precomputed(self.kernel_):
@@ -543,6 +625,10 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         """The share of steps whose machine answers the class."""
         one = 1.0 if self.fit_intercept else 0.0
         shares = np.zeros((X.shape[0], len(self.classes_)))
+        # the machine 0 answers the first class, as long as no answer costs anything
+        shares[:, 0] = self._times[0] if len(self._times) else self.t_
+        if not len(self._times):
+            return shares / max(1, self.t_)
         for start in range(0, X.shape[0], 1024):
             rows = slice(start, start + 1024)
             if self.kernel_ is not None and _is_precomputed(self.kernel_):
@@ -558,86 +644,56 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
                 shares[everyone, f.argmax(axis=0)] += count
         return shares / self.t_
 
-    def _epochs(self, X: Any, y: Ints, most: int) -> None:
-        """Epochs over the examples, on top of what the machine has learned so far."""
+    def _epochs(self, X: Any, y: Ints, weights: Floats, rows: Ints, most: int) -> None:
+        """Epochs over some rows, on top of what the machine has learned so far."""
         m, k = len(y), len(self.classes_)
         one = 1.0 if self.fit_intercept else 0.0
         generator = check_random_state(self.random_state)
+        expanded = self.kernel_ is not None or self._voted
+        problem = (self.update, X, y, weights, self._costs, one)
         sample: _LinearSample | _KernelSample
         if self.kernel_ is None:
-            sample = _LinearSample(X, self._weights, self._intercepts, one)
+            sample = _LinearSample(*problem, self._weights, keep=expanded)
         else:
             sums = self._coefficients.sum
-            sample = _KernelSample(self.kernel_, X, self._expand(X, sums) + one * sums.sum(axis=0), one)
-        squares = sample.squares() if self.update == "mira" else np.zeros(m)
-        expanded = self.kernel_ is not None or self._voted
+            scores = self._expand(X, sums) + one * sums.sum(axis=0)
+            sample = _KernelSample(*problem, self.kernel_, scores)
         made_here = _Moves((m, k) if expanded else (0, k))
         history: list[tuple[Ints, Ints, Floats]] = []
         mistakes: list[int] = []
+        paid: list[float] = []
         while len(mistakes) < most and 0 not in mistakes:
-            order = generator.permutation(m) if self.shuffle else np.arange(m)
-            made = 0
-            for start in range(0, m, _BLOCK):
-                ids = order[start : start + _BLOCK]
-                with np.errstate(over="ignore", invalid="ignore"):  # said in a sentence
-                    scores = _finite(sample.look(ids))
-                    places, moves = self._walk(scores, y[ids], squares[ids], sample)
-                    if not len(places):
-                        continue
-                    made += len(places)
-                    times = self.t_ + start + places
-                    sample.move(places, moves, times)
-                if expanded:
-                    made_here.add(ids[places], moves, times)
+            order = generator.permutation(rows) if self.shuffle else rows
+            with np.errstate(over="ignore", invalid="ignore"):  # said in a sentence
+                places, lengths, moves = sample.visit(order, self.t_)
+            if expanded:
+                ids, times = order[places], self.t_ + places
+                made_here.add(ids, moves, times)
                 if self._voted:
-                    history.append((ids[places], times, moves))
-            mistakes.append(made)
-            self.t_ += m
+                    history.append((ids, times, moves))
+            mistakes.append(len(places))
+            paid.append(float(lengths.sum()))
+            self.t_ += len(rows)
 
         if expanded:
             self._enter(X, made_here, history)
         self._examples += m
         self.mistakes_ = np.concatenate([self.mistakes_, np.array(mistakes, dtype=np.intp)])
+        self.paid_ = np.concatenate([self.paid_, paid])
         self.n_iter_ = len(self.mistakes_)
         self.converged_ = bool(self.mistakes_[-1] == 0)
         if self._voted:
             self.votes_ = np.diff(self._times, append=self.t_)
         elif self.kernel_ is None:
-            self.coef_ = _finite(self._answer(self._weights)).T.copy()
-            self.intercept_ = self._answer(self._intercepts)
+            answer = _finite(self._answer(self._weights))
+            self.coef_, self.intercept_ = answer[:-1].T.copy(), answer[-1].copy()
         else:
             coefficients = self._answer(self._coefficients)
             self.dual_coef_ = coefficients.T.copy()
             self.intercept_ = one * coefficients.sum(axis=0)
 
-    def _walk(
-        self, scores: Floats, y: Ints, squares: Floats, sample: "_LinearSample | _KernelSample"
-    ) -> tuple[Ints, Floats]:
-        """The mistakes in a block of examples, one after the other: their places and coefficients."""
-        places: list[int] = []
-        moves: list[Floats] = []
-        everyone = np.arange(len(y))
-        at = 0
-        while at < len(y):
-            rest = everyone[at:]
-            others = scores[at:].copy()
-            true = others[rest - at, y[at:]]
-            others[rest - at, y[at:]] = -np.inf
-            wrong = at + np.flatnonzero(others.max(axis=1) >= true)
-            if not len(wrong):
-                break
-            at = int(wrong[0])
-            tau = _tau(self.update, scores[at], int(y[at]), float(squares[at]))
-            row = sample.row(wrong)
-            at += 1
-            scores[at:] += row[at:, None] * tau
-            _finite(scores)
-            places.append(at - 1)
-            moves.append(tau)
-        return np.array(places, dtype=np.intp), np.array(moves)
-
     def _answer(self, moves: "_Moves") -> Floats:
-        return moves.sum - moves.late / self.t_ if self.average else moves.sum.copy()
+        return moves.sum - moves.late / max(1, self.t_) if self.average else moves.sum.copy()
 
     def _enter(self, X: Any, made: "_Moves", history: list[tuple[Ints, Ints, Floats]]) -> None:
         """Keep the examples on which a mistake was made, and their coefficients."""
@@ -667,7 +723,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
 # what some machines keep and others do not
 _KEPT = (
     *("coef_", "intercept_", "support_", "support_vectors_", "dual_coef_", "moved_", "moves_", "votes_"),
-    *("_weights", "_intercepts", "_coefficients", "_times"),
+    *("_weights", "_coefficients", "_times"),
 )
 
 
@@ -689,69 +745,110 @@ class _Moves:
         self.late[at] += moves * times[:, None]
 
 
+def _costs(cost: ArrayLike | None, k: int) -> Floats:
+    costs = _check_cost(cost, k)
+    return 1.0 - np.eye(k) if costs is None else costs
+
+
 class _LinearSample:
-    """A sample and the weights that learn from it, in blocks; of sparse examples only what is stored."""
+    """A sample and the weights that learn from it; what is compiled goes from mistake to mistake."""
 
-    def __init__(self, X: Any, weights: _Moves, intercepts: _Moves, one: float):
-        self.X, self.weights, self.intercepts, self.one = X, weights, intercepts, one
+    def __init__(
+        self,
+        update: Update,
+        X: Any,
+        y: Ints,
+        weights: Floats,
+        costs: Floats,
+        one: float,
+        learned: _Moves,
+        *,
+        keep: bool,
+    ):
+        from .jit import perceptron as compiled
 
-    def squares(self) -> Floats:
-        return _squares(self.X) + self.one
+        sparse = issparse(X)
+        self.visit_: Any = compiled.visit_sparse if sparse else compiled.visit_dense
+        self.move_: Any = compiled.move_sparse if sparse else compiled.move_dense
+        self.X = (X.data, X.indices, X.indptr) if sparse else (X,)
+        self.update, self.y, self.weights, self.costs, self.one = update, y, weights, costs, one
+        self.code = UPDATES.index(update) if isinstance(update, str) else -1
+        self.squares = _squares(X) + one if update == "mira" else np.zeros(len(y))
+        self.learned, self.keep = learned, keep
 
-    def look(self, ids: Ints) -> Floats:
-        """The scores of a block."""
-        block = self.X[ids]
-        self.columns: Any = slice(None)
-        if issparse(block):
-            self.columns, places = np.unique(block.indices, return_inverse=True)
-            shape = (len(ids), len(self.columns))
-            block = csr_array((block.data, places, block.indptr), shape=shape)
-        self.block = block
-        self.gram: Floats | None = None
-        scores: Floats = block @ self.weights.sum[self.columns] + self.intercepts.sum
-        return scores
-
-    def row(self, wrong: Ints) -> Floats:
-        """The products of the first with all in the block."""
-        if self.gram is None:
-            products = self.block @ self.block.T
-            self.gram = (products.toarray() if issparse(products) else products) + self.one
-        row: Floats = self.gram[wrong[0]]
-        return row
-
-    def move(self, places: Ints, moves: Floats, times: Ints) -> None:
-        """What follows from the mistakes in the block."""
-        late = moves * times[:, None]
-        used = self.block[places].T
-        self.weights.sum[self.columns] += used @ moves
-        self.weights.late[self.columns] += used @ late
-        self.intercepts.sum += self.one * moves.sum(axis=0)
-        self.intercepts.late += self.one * late.sum(axis=0)
+    def visit(self, order: Ints, t: int) -> tuple[Ints, Floats, Floats]:
+        """The places of the mistakes, how long the steps were, and, if that is kept, what moved."""
+        k = len(self.costs)
+        V, U, scores = self.learned.sum, self.learned.late, np.empty(k)
+        places, lengths = np.empty(len(order), np.intp), np.empty(len(order))
+        moves = np.zeros((len(order) if self.keep else 0, k))
+        problem = (self.y, self.weights, self.costs, self.squares, order, self.code, self.one, t)
+        place = made = 0
+        while True:
+            place, made = self.visit_(*self.X, *problem, place, made, V, U, scores, places, lengths, moves)
+            if place == len(order):
+                return places[:made], lengths[:made], moves[:made]
+            _finite(scores)
+            # a mistake, and Python has to say who pays
+            i = int(order[place])
+            true = int(self.y[i])
+            move = _step(self.update, scores, true, self.weights[i], self.costs[true], 0.0)
+            self.move_(*self.X, i, self.one, t + place, np.arange(k), move, k, V, U)
+            places[made], lengths[made] = place, move[true]
+            if self.keep:
+                moves[made] = move
+            place, made = place + 1, made + 1
 
 
 class _KernelSample:
     """A sample with the scores of all of it, kept up to date; its rows are those of KernelPerceptron."""
 
-    def __init__(self, kernel: Kernel, X: Any, scores: Floats, one: float):
-        self.kernel, self.X, self.scores, self.one = kernel, X, scores, one
+    def __init__(
+        self,
+        update: Update,
+        X: Any,
+        y: Ints,
+        weights: Floats,
+        costs: Floats,
+        one: float,
+        kernel: Kernel,
+        scores: Floats,
+    ):
+        self.update, self.y, self.weights, self.costs, self.one = update, y, weights, costs, one
+        self.scores = scores
         self.rows = _Rows(kernel, X)
+        own = np.diag(X) if _is_precomputed(kernel) else kernel.diagonal(X)
+        self.squares = np.maximum(own + one, 0.0)
 
-    def squares(self) -> Floats:
-        own = np.diag(self.X) if _is_precomputed(self.kernel) else self.kernel.diagonal(self.X)
-        return np.maximum(own + self.one, 0.0)
-
-    def look(self, ids: Ints) -> Floats:
-        self.ids = ids
-        self.taken: list[Floats] = []
-        block: Floats = self.scores[ids]
-        return block
-
-    def row(self, wrong: Ints) -> Floats:
-        self.taken.append(self.rows(self.ids[wrong]) + self.one)
-        return self.taken[-1][self.ids]
-
-    def move(self, places: Ints, moves: Floats, times: Ints) -> None:
-        self.scores += np.array(self.taken).T @ moves
+    def visit(self, order: Ints, t: int) -> tuple[Ints, Floats, Floats]:
+        """The places of the mistakes, how long the steps were, and what moved."""
+        places: list[int] = []
+        moves: list[Floats] = []
+        for start in range(0, len(order), _BLOCK):
+            ids = order[start : start + _BLOCK]
+            scores, costs, true = self.scores[ids], self.costs[self.y[ids]], self.y[ids]
+            rows: list[Floats] = []
+            at = 0
+            while at < len(ids):
+                _finite(scores[at:])
+                rivals = np.where(costs[at:] > 0, scores[at:], -np.inf).max(axis=1)
+                wrong = at + np.flatnonzero(rivals >= scores[at:][np.arange(len(ids) - at), true[at:]])
+                if not len(wrong):
+                    break
+                at = int(wrong[0])
+                i = int(ids[at])
+                move = _step(
+                    self.update, scores[at], int(true[at]), self.weights[i], costs[at], self.squares[i]
+                )
+                rows.append(self.rows(ids[wrong]) + self.one)
+                scores += rows[-1][ids, None] * move
+                places.append(start + at)
+                moves.append(move)
+                at += 1
+            if rows:
+                self.scores += np.array(rows).T @ np.array(moves[-len(rows) :])
+        made, moved = np.array(places, dtype=np.intp), np.array(moves).reshape(-1, len(self.costs))
+        return made, moved[np.arange(len(made)), self.y[order[made]]], moved
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -808,6 +905,7 @@ def mistake_bound(
     degree: int = 3,
     coef0: float = 0.0,
     fit_intercept: bool = True,
+    cost: ArrayLike | None = None,
     classes: ArrayLike | None = None,
     tol: float = 1e-6,
     max_iter: int = 10_000_000,
@@ -826,8 +924,10 @@ def mistake_bound(
         The examples; for a precomputed kernel their Gram matrix.
     y : (m,) array-like
         Their labels.
-    kernel, gamma, degree, coef0, fit_intercept
-        As those of :class:`MulticlassPerceptron`, whose mistakes are to be bounded.
+    kernel, gamma, degree, coef0, fit_intercept, cost
+        As those of :class:`MulticlassPerceptron`, whose mistakes are to be bounded. With costs only the
+        classes r with :math:`\Delta(y_i, r) > 0` must be beaten, and the bound times the largest
+        :math:`s_i \Delta(y_i, r)` is one of the price ``paid_`` (prop-perceptron-cost).
     classes : (k,) array-like, optional
         All labels, if some have no example; these must be beaten as well.
     tol, max_iter
@@ -878,7 +978,9 @@ def mistake_bound(
     one = 1.0 if fit_intercept else 0.0
     chosen = kernels.linear if kernel is None else resolve(kernel, gamma, degree, coef0, points)
 
-    owner, rival = np.nonzero(codes[:, None] != np.arange(k))
+    owner, rival = np.nonzero(_costs(cost, k)[codes] > 0)
+    if not len(owner):
+        raise ValueError("cost must be positive for an example and an answer; all are free")
     gram = _pairs_gram(chosen, points, codes, owner, rival, k, one)
     n = len(owner)
     try:

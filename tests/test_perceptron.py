@@ -27,6 +27,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import kernel, perceptron
 from mcutils.binary import NotSeparable, solve_svm
+from mcutils.jit import perceptron as jit
 from mcutils.kernel import KernelPerceptron
 from mcutils.perceptron import MulticlassPerceptron, mira, mistake_bound, ultraconservative
 
@@ -574,6 +575,298 @@ def test_what_partial_fit_refuses():
 
 
 # ---------------------------------------------------------------------------------------------------
+# Weights and costs
+
+
+def costly(X, y, k, update, epochs, bias, weights, cost):
+    """In plain Python, scores summed up anew: W after each step, mistakes and prices of epochs."""
+    m, one = len(y), 1 if bias else 0
+    d = len(X[0])
+    W = [[0] * (d + 1) for _ in range(k)]
+    history, mistakes, paid = [], [], []
+    while len(mistakes) < epochs and 0 not in mistakes:
+        mistakes.append(0)
+        paid.append(0)
+        for i in range(m):
+            if weights[i] == 0:
+                continue
+            x, true = [*X[i], one], y[i]
+            f = [sum(a * b for a, b in zip(row, x, strict=True)) for row in W]
+            rivals = [r for r in range(k) if cost[true][r] > 0 and f[r] >= f[true]]
+            if rivals:
+                first = min(rivals, key=lambda r: (-f[r], r))
+                length = weights[i] * cost[true][first]
+                # the free ones are out of the race, and the rest is an update as ever
+                asked = [f[r] if r in (*rivals, true) else f[true] - 1 for r in range(k)]
+                tau = tau_of(asked, true, update, length * sum(a * a for a in x))
+                W = [
+                    [a + length * t * b for a, b in zip(row, x, strict=True)]
+                    for row, t in zip(W, tau, strict=True)
+                ]
+                mistakes[-1] += 1
+                paid[-1] += length
+            history.append(np.array(W, dtype=float))
+    return np.array(history), mistakes, paid
+
+
+COSTS = np.array([[0.0, 1.0, 4.0, 0.0], [2.0, 0.0, 0.5, 3.0], [1.0, 1.0, 0.0, 2.0], [8.0, 0.0, 0.25, 0.0]])
+
+
+def weighted_sample(seed, m=150, k=4):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-5, 6, size=(m, 3)), rng.integers(0, k, size=m)
+    y[:k] = np.arange(k)
+    return X, y, rng.integers(0, 4, size=m) / 2
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("name", [None, "linear", "precomputed"])
+def test_with_weights_and_costs_it_is_its_plain_twin(name, bias):
+    X, y, weights = weighted_sample(0)
+    for update in ("top", "mira", "uniform", "proportional"):
+        numbers = weights.tolist(), COSTS.tolist()
+        points = X.tolist()
+        if update == "top":  # in integers, all exact: also at points that were learned
+            history, mistakes, paid = costly(points, y.tolist(), 4, update, 4, bias, *numbers)
+        else:
+            X = X + np.random.default_rng(1).normal(size=X.shape)
+            history, mistakes, paid = costly(X.tolist(), y.tolist(), 4, update, 4, bias, *numbers)
+        elsewhere = np.random.default_rng(2).normal(size=(50, 3))
+        scores = np.einsum("trj,ij->tir", history, np.column_stack([elsewhere, np.full(50, float(bias))]))
+        for average in (False, True, "voted"):
+            found = MulticlassPerceptron(
+                update,
+                kernel=name,
+                fit_intercept=bias,
+                cost=COSTS,
+                average=average,
+                max_iter=4,
+                shuffle=False,
+            ).fit(X @ X.T if name == "precomputed" else X, y, sample_weight=weights)
+            assert found.mistakes_.tolist() == mistakes
+            assert np.allclose(found.paid_, paid, rtol=1e-12)
+            assert found.t_ == len(history) == 4 * np.count_nonzero(weights)
+            expected = scores.mean(axis=0) if average is True else scores[-1]
+            if average == "voted":
+                assert found.moves_.sum(axis=1) == pytest.approx(0, abs=1e-12)
+                assert np.maximum(found.moves_, 0).sum() == pytest.approx(sum(paid))
+                expected = (scores.argmax(axis=2)[:, :, None] == np.arange(4)).mean(axis=0)
+            given = elsewhere @ X.T if name == "precomputed" else elsewhere
+            assert np.allclose(found.scores(given), expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("update", [*UPDATES, generous])
+@pytest.mark.parametrize("name", [None, "rbf"])
+@pytest.mark.parametrize("average", [False, True, "voted"])
+def test_weights_and_costs_that_say_nothing(update, name, average):
+    X, y, weights = weighted_sample(3)
+    X = X / 4
+    options = {"kernel": name, "gamma": 0.5, "average": average, "max_iter": 5, "random_state": 0}
+    plain = MulticlassPerceptron(update, **options).fit(X, y)
+    for same in (
+        MulticlassPerceptron(update, cost=1 - np.eye(4), **options).fit(X, y, sample_weight=np.ones(150)),
+        MulticlassPerceptron(update, class_weight={2: 1.0}, **options).fit(X, y),
+    ):
+        assert np.array_equal(same.mistakes_, plain.mistakes_)
+        assert np.array_equal(same.paid_, plain.mistakes_)
+        assert np.array_equal(same.scores(X), plain.scores(X))
+    # a common factor (a power of 2 rounds nothing) multiplies W
+    for longer in (
+        MulticlassPerceptron(update, cost=8 * (1 - np.eye(4)), **options).fit(X, y),
+        MulticlassPerceptron(update, **options).fit(X, y, sample_weight=np.full(150, 8.0)),
+        MulticlassPerceptron(update, class_weight=dict.fromkeys(range(4), 8.0), **options).fit(X, y),
+    ):
+        assert np.array_equal(longer.mistakes_, plain.mistakes_)
+        assert np.array_equal(longer.paid_, 8 * plain.mistakes_)
+        factor = 1 if average == "voted" else 8
+        assert np.array_equal(longer.scores(X), factor * plain.scores(X))
+    # what weighs nothing is absent
+    options["shuffle"] = False
+    less = MulticlassPerceptron(update, **options).fit(X, y, sample_weight=weights > 0)
+    without = MulticlassPerceptron(update, **options).fit(X[weights > 0], y[weights > 0])
+    assert np.array_equal(less.mistakes_, without.mistakes_)
+    points = np.random.default_rng(0).normal(size=(50, 3))
+    assert np.allclose(less.scores(points), without.scores(points), atol=1e-12)
+    if name is not None or average == "voted":
+        assert np.array_equal(np.flatnonzero(weights > 0)[without.support_], less.support_)
+
+
+def test_class_weights_are_weights():
+    X, y, weights = weighted_sample(4)
+    names = np.array(["a", "b", "c", "d"])
+    options = {"max_iter": 3, "random_state": 0, "average": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        balanced = MulticlassPerceptron(class_weight="balanced", **options).fit(X, names[y])
+        same = MulticlassPerceptron(**options).fit(X, y, sample_weight=(150 / 4 / np.bincount(y))[y])
+        assert np.array_equal(balanced.coef_, same.coef_)
+        absent = MulticlassPerceptron(class_weight="balanced", **options).fit(X, y, y != 2)
+        same = MulticlassPerceptron(**options).fit(X, y, ((y != 2).sum() / 3 / np.bincount(y))[y] * (y != 2))
+        assert np.array_equal(absent.coef_, same.coef_)
+        both = MulticlassPerceptron(class_weight={"b": 3.0}, **options).fit(X, names[y], weights)
+        same = MulticlassPerceptron(**options).fit(X, y, weights * np.where(y == 1, 3.0, 1.0))
+        assert np.array_equal(both.coef_, same.coef_)
+    parts = MulticlassPerceptron(class_weight={"b": 3.0}, cost=COSTS, shuffle=False)
+    for batch in np.split(np.arange(150), 3):
+        parts.partial_fit(X[batch], names[y[batch]], classes=names, sample_weight=weights[batch])
+    whole = MulticlassPerceptron(class_weight={"b": 3.0}, cost=COSTS, shuffle=False)
+    whole.partial_fit(X, names[y], names, weights)
+    assert np.array_equal(parts.coef_, whole.coef_)
+    assert parts.paid_.sum() == whole.paid_.sum()
+
+
+@pytest.mark.parametrize("name", [None, "linear"])
+@pytest.mark.parametrize("average", [False, True, "voted"])
+def test_a_batch_without_weight_is_no_step(name, average):
+    machine = MulticlassPerceptron(kernel=name, average=average)
+    machine.partial_fit([[1.0], [2.0]], [0, 1], classes=[0, 1, 2], sample_weight=[0.0, 0.0])
+    assert (machine.t_, machine.mistakes_.tolist(), machine.paid_.tolist()) == (0, [0], [0.0])
+    assert not machine.scores([[3.0]]).any()
+    machine.partial_fit([[1.0], [2.0]], [0, 1], sample_weight=[0.0, 2.0])
+    assert machine.t_ == 1
+    assert machine.predict([[3.0]]).tolist() == [1]
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_price_of_all_mistakes_is_bounded(seed, bias):
+    """The sharper form too, with the machine that proves it; and what the answers cost is at most the sum."""
+    X, y = separable_sample(seed, k=4)
+    rng = np.random.default_rng(seed)
+    weights = rng.uniform(0.1, 3, size=len(y))
+    bound = mistake_bound(X, y, fit_intercept=bias, cost=COSTS, classes=range(4))
+    if seed == 0:  # classes that may be taken for each other: the margin is larger
+        assert bound.margin > 1.001 * mistake_bound(X, y, fit_intercept=bias).margin
+    squares = (X**2).sum(axis=1) + bias
+    most = (weights * COSTS.max(axis=1)[y] * squares).max()
+    for update in (*UPDATES, generous):
+        found = MulticlassPerceptron(
+            update, fit_intercept=bias, cost=COSTS, average=False, random_state=0, max_iter=100_000
+        )
+        cost = 0.0
+        for i in rng.permutation(len(y)):
+            answer = found.predict(X[i : i + 1])[0] if hasattr(found, "t_") else 0
+            cost += weights[i] * COSTS[y[i], answer]
+            found.partial_fit(X[i : i + 1], y[i : i + 1], range(4), weights[i : i + 1])
+        assert 0 < cost <= found.paid_.sum() * (1 + 1e-12)
+        found.fit(X, y, weights)
+        assert found.converged_
+        paid = found.paid_.sum()
+        assert paid <= 2 * most / bound.margin**2
+        assert paid <= (weights * COSTS.max(axis=1)[y]).max() * bound.bound
+        inner = (found.coef_ * bound.weights).sum() + found.intercept_ @ bound.intercept
+        square = (found.coef_**2).sum() + (found.intercept_**2).sum()
+        assert inner >= paid * bound.margin * (1 - 1e-9)
+        assert square <= 2 * most * paid * (1 + 1e-12)
+
+
+def test_a_free_confusion_is_none():
+    X, y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), np.array([0, 1, 2])
+    cost = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    with pytest.raises(NotSeparable):
+        mistake_bound(X, y)
+    bound = mistake_bound(X, y, cost=cost)
+    for update in UPDATES:
+        found = MulticlassPerceptron(update, cost=cost, average=False, random_state=0).fit(X, y)
+        assert found.converged_
+        assert found.paid_.sum() <= bound.bound
+    free = MulticlassPerceptron(cost=np.zeros((3, 3))).fit(X, y)
+    assert free.mistakes_.tolist() == [0]
+    # as long as the machine is 0 it votes for the first class
+    cost[0] = 0
+    voted = MulticlassPerceptron(cost=cost, average="voted", shuffle=False)
+    voted.partial_fit(X, y, classes=range(3))
+    assert np.allclose(3 * voted.scores(X), [[1, 2, 0], [1, 2, 0], [1, 1, 1]])
+    with pytest.raises(ValueError, match="cost must be positive for an example"):
+        mistake_bound(X, y, cost=np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize(
+    ("options", "weights", "message"),
+    [
+        ({"cost": np.eye(2)}, None, "cost"),
+        ({"cost": 1 - np.eye(3)}, None, "cost must have a row and a column for each of the 2 classes"),
+        ({}, [0.0, 0.0], "must not be zero for all examples"),
+        ({}, [1.0, -1.0], "Negative values"),
+        ({}, [1.0, np.nan], "NaN"),
+        ({"class_weight": {0: -1.0}}, None, "class_weight must be numbers, at least 0"),
+        ({"class_weight": "even"}, None, "class_weight must be a dict, 'balanced' or None, found 'even'"),
+        ({"class_weight": 2.0}, None, "class_weight must be a dict, 'balanced' or None, found 2.0"),
+    ],
+)
+def test_what_weights_and_costs_are_refused(options, weights, message):
+    with pytest.raises(ValueError, match=message):
+        MulticlassPerceptron(**options).fit([[0.0], [1.0]], [0, 1], weights)
+    with pytest.raises(ValueError, match="'balanced' needs all examples"):
+        MulticlassPerceptron(class_weight="balanced").partial_fit([[0.0]], [0], [0, 1])
+
+
+# ---------------------------------------------------------------------------------------------------
+# What is compiled
+
+
+def test_what_is_compiled_is_what_the_updates_are():
+    """Every step, and so every epoch, as that of :func:`ultraconservative`, times its length."""
+    rng = np.random.default_rng(0)
+    who, by = np.empty(6, np.intp), np.empty(6)
+    for trial in range(3000):
+        k = int(rng.integers(2, 7))
+        scale = 10.0 ** rng.integers(-3, 9)
+        f = scale * (rng.integers(-3, 4, size=k) if trial % 2 else rng.normal(size=k))
+        if trial % 50 == 0:
+            f[:2] = 1.5e308, -1.5e308
+        y, weight = int(rng.integers(k)), float(rng.uniform(0.1, 4))
+        square = float(scale * rng.choice([0.0, 1e-9, 0.5, 3.0, 40.0]))
+        costs = rng.integers(0, 3, size=(k, k)) / 2
+        np.fill_diagonal(costs, 0)
+        rivals = (costs[y] > 0) & (f >= f[y])
+        for code, update in enumerate(UPDATES):
+            for one in (jit.step, jit.step.py_func):
+                if one is jit.step.py_func and trial % 10:
+                    continue
+                with np.errstate(over="ignore"):
+                    n = one(code, f, y, weight, costs, square, who[:k], by[:k])
+                found = np.zeros(k)
+                found[who[:n]] = by[:n]
+                expected = np.zeros(k)
+                if rivals.any():
+                    with np.errstate(over="ignore"):
+                        expected = perceptron._step(update, f, y, weight, costs[y], square)
+                np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12 * weight)
+        assert jit.step(-1, f, y, weight, costs, square, who[:k], by[:k]) == rivals.sum()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("average", [False, True, "voted"])
+def test_a_compiled_epoch_is_the_one_in_python(update, average, monkeypatch):
+    """Compiled and not, dense and compressed, and with the update called in Python at each mistake."""
+    X, y, weights = weighted_sample(5)
+    X = X * np.random.default_rng(5).integers(0, 2, size=X.shape)
+    if update != "top":
+        X = X + 0.1 * np.random.default_rng(6).normal(size=X.shape) * (X != 0)
+    points = np.random.default_rng(7).normal(size=(50, 3))
+
+    def run(one, X):
+        machine = MulticlassPerceptron(one, cost=COSTS, average=average, max_iter=2, random_state=0)
+        return machine.fit(X, y, weights)
+
+    expected = run(update, X)
+    found = [run(update, csr_array(X)), run(update, np.asfortranarray(X))]
+    if update != "mira":  # which is not told the example
+        found += [run(lambda f, y: perceptron._tau(update, f, y, 0.0), form) for form in (X, csr_array(X))]
+    for name in ("step", "move_dense", "move_sparse", "visit_dense", "visit_sparse"):
+        monkeypatch.setattr(jit, name, getattr(jit, name).py_func)
+    found += [run(update, X), run(update, csr_array(X))]
+    for other in found:
+        assert np.array_equal(other.mistakes_, expected.mistakes_)
+        assert np.allclose(other.paid_, expected.paid_, rtol=1e-13)
+        assert np.allclose(other.scores(points), expected.scores(points), rtol=1e-10, atol=1e-10)
+
+
+# ---------------------------------------------------------------------------------------------------
 # The mistake bound
 
 
@@ -785,14 +1078,19 @@ CHECKED = [
     MulticlassPerceptron("uniform", average=False, shuffle=False),
     MulticlassPerceptron("proportional", average="voted", random_state=0),
     MulticlassPerceptron("mira", kernel="rbf", random_state=0),
-    MulticlassPerceptron("uniform", kernel="polynomial", fit_intercept=False, random_state=0),
+    MulticlassPerceptron("uniform", kernel="polynomial", coef0=1.0, fit_intercept=False, random_state=0),
     MulticlassPerceptron("mira", kernel="precomputed", random_state=0),
     MulticlassPerceptron(kernel=kernel.linear + kernel.rbf(0.1), average="voted", random_state=0),
+    MulticlassPerceptron("mira", class_weight={0: 2.0}, random_state=0),
 ]
+UNEQUAL = dict.fromkeys(
+    [f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")],
+    "a second visit may find no mistake where a weight of 2 moves twice as far, see the docstring",
+)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(CHECKED)
+@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: UNEQUAL)
 def test_scikit_learn_accepts_it(estimator, check):
     assert os.environ["SCIPY_ARRAY_API"] == "1"
     check(estimator)
