@@ -32,7 +32,8 @@ from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import coo_array, csr_array, issparse
+from scipy.sparse.csgraph import breadth_first_order
 
 from .margin import _check_labels, _check_scores
 from .risk import check_costs
@@ -40,6 +41,7 @@ from .risk import check_costs
 __all__ = [
     "LOSSES",
     "ClassMap",
+    "balanced",
     "crammer_singer",
     "crammer_singer_subgradient",
     "dual_objective",
@@ -108,8 +110,7 @@ def crammer_singer(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = Non
     >>> crammer_singer([[2.0, 1.5, 1.25], [0.0, 3.0, 1.0], [0.0, 0.0, 0.0]], [0, 1, 2])
     array([0.5, 0. , 1. ])
     """
-    largest: Floats = gaps(scores, y, cost).max(axis=1)
-    return largest
+    return _losses("crammer-singer", gaps(scores, y, cost))
 
 
 def weston_watkins(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floats:
@@ -122,8 +123,7 @@ def weston_watkins(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = Non
     >>> weston_watkins([[2.0, 1.5, 1.25], [0.0, 3.0, 1.0], [0.0, 0.0, 0.0]], [0, 1, 2])
     array([0.75, 0.  , 2.  ])
     """
-    paid: Floats = np.maximum(gaps(scores, y, cost), 0.0).sum(axis=1)
-    return paid
+    return _losses("weston-watkins", gaps(scores, y, cost))
 
 
 def loss_augmented(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> NDArray[np.intp]:
@@ -430,12 +430,13 @@ def objective(
     loss: str = "crammer-singer",
     C: float = 1.0,
     cost: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     class_map: ClassMap | None = None,
 ) -> float:
     r""":math:`\frac12 \|W\|_F^2 + C \sum_i s_i \ell_i(W)`, what the machine minimises.
 
-    There is no bias; append a feature that is always 1 for one that is regularised.
+    A bias is not regularised; append a feature that is always 1 for one that is.
 
     Parameters
     ----------
@@ -450,6 +451,8 @@ def objective(
         The price of loss, positive.
     cost : (k, k) array-like, optional
         :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+    bias : (k,) array-like, optional
+        What is added to the scores, by default 0.
     sample_weight : (m,) array-like, optional
         :math:`s_i \ge 0`, by default 1.
     class_map : ClassMap, optional
@@ -465,8 +468,8 @@ def objective(
     """
     V, rows = _parameters(W, X, class_map)
     points, labels, costs, prices = _problem(len(rows), X, y, loss, C, cost, sample_weight)
-    found = _gaps(_check_scores(points @ rows.T), labels, costs)
-    paid = found.max(axis=1) if loss == "crammer-singer" else np.maximum(found, 0.0).sum(axis=1)
+    scores = points @ rows.T + _check_bias(bias, len(rows))
+    paid = _losses(loss, _gaps(_check_scores(scores), labels, costs))
     return float(0.5 * np.vdot(V, V) + prices @ paid)
 
 
@@ -513,6 +516,7 @@ def dual_objective(
     loss: str = "crammer-singer",
     C: float = 1.0,
     cost: ArrayLike | None = None,
+    fit_intercept: bool = False,
     sample_weight: ArrayLike | None = None,
     class_map: ClassMap | None = None,
 ) -> float:
@@ -526,11 +530,19 @@ def dual_objective(
     .. math:: \sum_{i,r} A_{ir} \Delta(y_i, r) - \tfrac12 \Big\| \sum_{i,r} A_{ir} (e_{y_i} - e_r) x_i^\top
         \Big\|_F^2 .
 
+    A bias b adds :math:`\sum_{i,r} A_{ir} (b_r - b_{y_i})` to that combination of the gaps. Collected by
+    classes, b_y has as its factor what the other classes' examples put on y, less what the examples of y put
+    on others. If the two are equal for each class, b drops out, and the bound holds for every bias. See
+    :func:`balanced`.
+
     Parameters
     ----------
     multipliers : (m, k) array-like
         A. The column of the true class is not looked at. It must be feasible up to rounding, 1e-9 of
         :math:`C s_i`, and is scaled down by what it is beyond.
+    fit_intercept : bool
+        Whether the bound is to hold for every bias. Multipliers that are not balanced, by more than 1e-9 of
+        all prices in sum, are then refused.
     X, y, loss, C, cost, sample_weight, class_map
         As in :func:`objective`.
 
@@ -551,25 +563,64 @@ def dual_objective(
     if class_map is not None and class_map.n_classes != k:
         raise ValueError(f"class_map must be of the {k} classes of multipliers, found {class_map.n_classes}")
     points, labels, costs, prices = _problem(k, X, y, loss, C, cost, sample_weight)
-    rows = np.arange(m)
-    A[rows, labels] = 0.0
-    if not np.isfinite(A).all() or A.min() < 0:
-        raise ValueError("multipliers must be finite and not negative")
-    used = A.sum(axis=1) if loss == "crammer-singer" else A.max(axis=1)
-    if (used > prices * (1 + 1e-9)).any():
-        i = int(np.argmax(used - prices))
+    _clear(A, labels)
+    used = _used(loss, A)
+    beyond = used - prices * (1 + 1e-9)
+    if beyond.max() > 0:
+        i = int(np.argmax(beyond))
         raise ValueError(
             f"multipliers of an example must not exceed its price {prices[i]:.6g} "
             f"({'in sum' if loss == 'crammer-singer' else 'each'}), found {used[i]:.6g} in row {i}"
         )
     A /= np.maximum(1.0, np.divide(used, prices, out=np.ones(m), where=prices > 0))[:, None]
-    if costs is None:
-        costs = 1.0 - np.eye(k)
-    pull = -A
-    pull[rows, labels] = A.sum(axis=1)
-    W = (points.T @ pull).T
-    V = W if class_map is None else class_map.matrix.T @ W
-    return float((A * costs[labels]).sum() - 0.5 * np.vdot(V, V))
+    pull = _pull(A, labels)
+    if fit_intercept and np.abs(pull.sum(axis=0)).max() > 1e-9 * prices.sum():
+        raise ValueError(
+            "multipliers must be balanced with an intercept, found that the examples of each class put on "
+            f"others, beyond what these put on it: {pull.sum(axis=0).tolist()}"
+        )
+    linear, square = _dual_parts(A, pull, points, labels, costs, class_map)
+    return linear - square
+
+
+def balanced(multipliers: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floats:
+    r"""Multipliers that bound the objective for every bias; see :func:`dual_objective`.
+
+    Let :math:`F_{yr}` be the sum of :math:`A_{ir}` over the examples of class y, what flows from y to r. The
+    multipliers of each pair of classes are scaled by one factor between 0 and 1, which keeps them feasible,
+    so that as much flows into every class as out of it. Of all such factors those with the most
+    :math:`\sum_{i,r} A_{ir} \Delta(y_i, r)` are taken: a linear program of at most k(k - 1) unknowns.
+
+    Parameters
+    ----------
+    multipliers : (m, k) array-like
+        A, not negative. The column of the true class is not looked at.
+    y : (m,) array-like of int
+        The true classes, 0 to k - 1.
+    cost : (k, k) array-like, optional
+        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+
+    Returns
+    -------
+    (m, k) array
+        0 for the true classes.
+
+    Examples
+    --------
+    >>> balanced([[0.0, 0.5], [0.0, 0.5], [0.25, 0.0]], [0, 0, 1])
+    array([[0.   , 0.125],
+           [0.   , 0.125],
+           [0.25 , 0.   ]])
+    """
+    A = np.array(multipliers, dtype=np.float64)
+    if A.ndim != 2 or len(A) < 1 or A.shape[1] < 2:
+        raise ValueError(
+            "multipliers must have a row for each example and a column for each of at least two classes, "
+            f"found shape {A.shape}"
+        )
+    labels, costs = _check_labels(y, *A.shape), _check_cost(cost, A.shape[1])
+    _clear(A, labels)
+    return _balanced(A, labels, costs)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -607,6 +658,13 @@ def _parameters(W: ArrayLike, X: Any, class_map: ClassMap | None) -> tuple[Float
             f"and {np.shape(X)}"
         )
     return V, V if class_map is None else class_map.to_rows(V)
+
+
+def _check_bias(bias: ArrayLike | None, k: int) -> Floats:
+    found = np.zeros(k) if bias is None else np.asarray(bias, dtype=np.float64)
+    if found.shape != (k,):
+        raise ValueError(f"bias must be a number for each of the {k} classes, found shape {found.shape}")
+    return found
 
 
 def _points(X: Any) -> Any:
@@ -650,6 +708,97 @@ def _gaps(scores: Floats, labels: NDArray[np.intp], costs: Floats | None) -> Flo
     found += 1.0 if costs is None else costs[labels]
     found[rows, labels] = 0.0
     return found
+
+
+def _losses(loss: str, gaps: Floats) -> Floats:
+    found: Floats = gaps.max(axis=1) if loss == "crammer-singer" else np.maximum(gaps, 0.0).sum(axis=1)
+    return found
+
+
+def _clear(A: Floats, labels: NDArray[np.intp]) -> None:
+    """Set the multipliers of the true classes to 0, and refuse what is no multiplier."""
+    A[np.arange(len(A)), labels] = 0.0
+    if not np.isfinite(A).all() or A.min() < 0:
+        raise ValueError("multipliers must be finite and not negative")
+
+
+def _used(loss: str, A: Floats) -> Floats:
+    """What must not exceed the price of each example."""
+    found: Floats = A.sum(axis=1) if loss == "crammer-singer" else A.max(axis=1)
+    return found
+
+
+def _pull(A: Floats, labels: NDArray[np.intp]) -> Floats:
+    r"""The factors of :math:`x_i` in the rows of W: :math:`\sum_r A_{ir} (e_{y_i} - e_r)`."""
+    pull = -A
+    pull[np.arange(len(A)), labels] = A.sum(axis=1)
+    return pull
+
+
+def _dual_parts(
+    A: Floats,
+    pull: Floats,
+    points: Any,
+    labels: NDArray[np.intp],
+    costs: Floats | None,
+    class_map: ClassMap | None,
+) -> tuple[float, float]:
+    """The linear term of the dual value, and the quadratic one."""
+    asked = A.sum() if costs is None else np.vdot(A, costs[labels])
+    W = (points.T @ pull).T
+    V = W if class_map is None else class_map.matrix.T @ W
+    return float(asked), 0.5 * float(np.vdot(V, V))
+
+
+def _balanced(A: Floats, labels: NDArray[np.intp], costs: Floats | None) -> Floats:
+    from scipy.optimize import linprog  # loaded when it is needed
+
+    k = A.shape[1]
+    flow = np.zeros((k, k))
+    np.add.at(flow, labels, A)
+    first, second = np.nonzero(flow)
+    if not len(first):
+        return A
+    most = flow[first, second] / flow.max()
+    pairs = np.arange(len(first))
+    rows, columns = np.concatenate([first, second]), np.concatenate([pairs, pairs])
+    balance = coo_array((np.repeat([1.0, -1.0], len(pairs)), (rows, columns)), shape=(k, len(pairs)))
+    worth = np.ones(len(pairs)) if costs is None else costs[first, second]
+    answer = linprog(
+        -worth,
+        A_eq=balance.tocsr(),
+        b_eq=np.zeros(k),
+        bounds=np.column_stack([np.zeros(len(pairs)), most]),
+        method="highs-ds",
+    )
+    if answer.x is not None:
+        flow[first, second] *= np.clip(answer.x / most, 0.0, 1.0)
+    before = np.zeros((k, k))
+    np.add.at(before, labels, A)
+    _cancel(flow)  # the solver's balance is not exact
+    kept = np.divide(flow, before, out=np.zeros((k, k)), where=before > 0)
+    found = A * kept[labels]
+    if np.abs(_pull(found, labels).sum(axis=0)).max() > 1e-11 * before.sum():
+        found[:] = 0.0  # feasible, whatever went wrong
+    return found
+
+
+def _cancel(flow: Floats) -> None:
+    """Take away what flows from classes with more out than in, along paths to those with more in than out."""
+    least = 1e-15 * flow.sum()
+    for _ in range(2 * flow.size):  # each path empties a pair, or balances a class
+        excess = flow.sum(axis=1) - flow.sum(axis=0)
+        start = int(excess.argmax())
+        reached, before = breadth_first_order(csr_array(flow > 0), start)
+        ends = reached[excess[reached] < 0]
+        if excess[start] <= least or not len(ends):
+            return
+        path = [int(ends[0])]
+        while path[-1] != start:
+            path.append(int(before[path[-1]]))
+        pairs = path[1:], path[:-1]
+        taken = min(excess[start], -excess[ends[0]], flow[pairs].min())
+        flow[pairs] = np.maximum(flow[pairs] - taken, 0.0)
 
 
 def _active(gaps: Floats, labels: NDArray[np.intp]) -> NDArray[np.intp]:

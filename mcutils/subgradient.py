@@ -16,9 +16,11 @@ feasible for the dual problem. So every fit ends with a lower bound of the optim
 """
 
 import warnings
+from math import ceil
 from numbers import Integral, Real
 from typing import Any, Self, TypeAlias
 
+import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
@@ -29,7 +31,18 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .certificate import Certificate
-from .hinge import ClassMap, _check_cost, _check_loss, _gaps, lipschitz
+from .hinge import (
+    ClassMap,
+    _balanced,
+    _check_cost,
+    _check_loss,
+    _dual_parts,
+    _gaps,
+    _losses,
+    _pull,
+    _used,
+    lipschitz,
+)
 
 __all__ = ["SubgradientMachine", "rate"]
 
@@ -133,12 +146,17 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
     fit_intercept : {"appended", "free"}, True or False
         "appended", or True: a feature that is always 1, whose coefficients are regularised as all others.
         "free": an intercept of each class that is not regularised, with steps :math:`1/\sqrt t`; for it no
-        rate is proved here, and there is no certificate. False: none.
+        rate is proved here, and its certificate takes a number for each example and class. False: none.
     max_iter : int
         So many epochs, of as many steps as there are examples.
     tol : float, optional
         Stop after 1, 2, 4, 8, ... or max_iter epochs where the relative gap of the certificate is at most
         this. By default all epochs are made.
+    delay : int or "radius"
+        How many steps the first one is behind, :math:`t_0`: the step sizes are :math:`1/(\lambda (t_0 + t))`,
+        or :math:`2/(\lambda (t_0 + t + 1))`. "radius" takes the least with a first :math:`\eta_t s_i` of at
+        most :math:`1/\|x_i\|^2` for every example (of the first batch), or twice that for "weighted". By
+        default 0; see the notes for large C.
     alpha : float, optional
         :math:`\lambda` itself, instead of :math:`1/(m C)`. Without it, ``partial_fit`` takes the m of its
         first batch, and keeps :math:`\lambda`.
@@ -151,6 +169,12 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         Whether every epoch, and every ``partial_fit``, visits the examples in a new random order.
     replace : bool
         Whether each step draws its example afresh instead: the setting of thm-subgradient-rate.
+    warm_start : bool
+        Whether a further :meth:`fit` goes on: from the last iterate, with its number of steps. Averages and
+        ``max_iter`` count from there. This must have been True in the fit before, and of the parameters only
+        the order, tol, max_iter and average (but not to or from "weighted") may have changed: where anything
+        else has, examples, weights or C, it begins anew, as its multipliers would then mean something else,
+        or its step sizes be too small. A fixed ``random_state`` draws the same orders again.
     random_state : int, RandomState or None
         Draws the orders, or the examples.
 
@@ -163,8 +187,8 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
     intercept_ : (k,) array
         What is added to the scores; 0 without an intercept.
     certificate_ : Certificate or None
-        The objective at ``coef_`` (and an appended intercept), and a lower bound of the optimum. None with a
-        free intercept, and after ``partial_fit``, which knows no objective.
+        The objective at ``coef_`` and ``intercept_``, and a lower bound of the optimum. None after
+        ``partial_fit``, which knows no objective.
     objective_ : float or None
         The objective; None after ``partial_fit``.
     converged_ : bool or None
@@ -172,9 +196,9 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
     lambda_ : float
         :math:`\lambda`.
     n_iter_ : int
-        The number of epochs; each ``partial_fit`` is one.
+        The number of epochs of the last ``fit``; each ``partial_fit`` is one more.
     t_ : int
-        The number of steps.
+        The number of steps, also those that a ``fit`` with ``warm_start`` went on from.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : (d,) array of str
@@ -190,11 +214,33 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
     active classes and the norm of :math:`W_{T+1}`. Where examples were visited more often, multipliers are
     scaled down until they are feasible, and in any case by the best factor up to there.
 
-    How many epochs. The first step is :math:`1/\lambda = m C` times an example, and a t-th of it is left
-    after t steps. By :func:`rate`, E epochs leave for each example an excess of the order of
-    :math:`L^2 R^2 C / E`: the larger C and the features, the more epochs it takes. The gap of the certificate
-    says whether there were enough. (The theorem is for ``replace=True``; for epochs in random order it is not
-    proved here.)
+    A free intercept b needs multipliers in balance: for each class, those of its examples are in sum what
+    other examples have for it. With multipliers A a value of the objective at any (W, b) is at least
+    :math:`\frac12 \|W\|_F^2` plus the sum of :math:`A_{ir}` times the gaps, where :math:`b_y` has as its
+    factor what class y lacks to the balance. In balance no b is left, and the minimum over W is the dual
+    value; out of balance the infimum over b is :math:`-\infty`. So the multipliers of the last iterate are
+    kept, those of each pair of classes scaled down until the balance holds (:func:`mcutils.hinge.balanced`),
+    and the value taken of what is left. The step sizes make the imbalance small: in T steps b has moved by
+    the sum of :math:`1/\sqrt t` times the slopes, so while b stays bounded the mean of the slopes is of the
+    order of :math:`1/\sqrt T`.
+
+    How many epochs. By :func:`rate`, E epochs leave for each example an excess of the order of
+    :math:`L^2 R^2 C / E`. So it takes of the order of :math:`R^2 C` epochs before there is anything to
+    expect, and many times as many for a small gap: for C = 10 and features of unit variance, thousands. (The
+    theorem is for ``replace=True`` and no delay; for epochs in random order it is not proved here.) The gap
+    says whether there were enough; ``tol`` stops when there are. If it takes too many, a method that ascends
+    in the dual, one example at a time and each exactly, is the right one.
+
+    Large C. The first step is :math:`1/\lambda = m C` times an example, much longer than what mends any
+    mistake, and a t-th of it is left after t steps. ``delay="radius"`` begins with the step that moves the
+    difference of two scores of an example by 2, and costs nothing: the iterates are those of the same steps
+    behind :math:`t_0` ones on examples without loss, and their multipliers stay feasible. In the proof of the
+    theorem for "all" it adds :math:`\frac{\lambda t_0}{2 T} \|W^*\|_F^2`, of the minimiser
+    :math:`W^*`, and in turn makes :math:`\frac1{t_0 + t}` of :math:`\frac1t` in the sum: the start is
+    forgotten more slowly, and the noise is less. Once T is many times :math:`t_0` neither matters. It is not
+    the default, which is the algorithm of the theorem, and with few epochs the lower bound can be worse with
+    it, as multipliers then are small. Of the averages, "tail" forgets the beginning, and "all" never quite
+    does.
 
     Examples
     --------
@@ -211,6 +257,10 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
     objective_: float | None
     converged_: bool | None
     t_: int
+    _b: Floats
+    _asked: float
+    _marks: list[tuple[int, Floats, Floats]]  # sums of iterates, when a tail may begin
+    _before: str | None
 
     def __init__(
         self,
@@ -222,11 +272,13 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         fit_intercept: bool | str = "appended",
         max_iter: int = 100,
         tol: float | None = None,
+        delay: int | str = 0,
         alpha: float | None = None,
         class_map: ClassMap | None = None,
         class_weight: dict[Any, float] | str | None = None,
         shuffle: bool = True,
         replace: bool = False,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ):
         self.loss = loss
@@ -236,15 +288,17 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
+        self.delay = delay
         self.alpha = alpha
         self.class_map = class_map
         self.class_weight = class_weight
         self.shuffle = shuffle
         self.replace = replace
+        self.warm_start = warm_start
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Start at 0, and visit the examples in epochs.
+        """Start at 0, or where the last fit ended, and visit the examples in epochs.
 
         Parameters
         ----------
@@ -269,34 +323,44 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         m = len(rows)
         if m == 0:
             raise ValueError("sample_weight and class_weight must not be zero for all examples")
-        self._begin(X, m)
+        told = self._told(X, codes, weights) if self.warm_start else None
+        if told is not None and told == getattr(self, "_before", None):
+            self._go_on()
+        else:
+            self._before = None
+            self._begin(X, weights, m)
+            self._visits = np.zeros(len(codes))
+            self._counts = np.zeros((len(codes), len(self.classes_)) if self._mode() == 2 else (0, 0))
         generator = check_random_state(self.random_state)
         epochs = int(self.max_iter)
-        planned = {epochs * m // 2, epochs * m}
+        planned = {self.t_ + epochs * m // 2, self.t_ + epochs * m}
         if self.tol is not None:
-            planned |= {2**e * m for e in range(epochs.bit_length())}
-        used = np.zeros(len(codes))  # of each example, the sum of the factors with which it was visited
+            planned |= {self.t_ + 2**e * m for e in range(epochs.bit_length())}
         for epoch in range(1, epochs + 1):
             order = self._order(generator, rows)
             if self.average == "weighted":
-                factors = np.arange(self.t_ + 1.0, self.t_ + m + 1)
-                used += np.bincount(order, factors, minlength=len(used))
+                first = self.t_ + self._delay + 1
+                factors = np.arange(float(first), first + m)
+                self._visits += np.bincount(order, factors, minlength=len(codes))
             elif self.replace:
-                used += np.bincount(order, minlength=len(used))
+                self._visits += np.bincount(order, minlength=len(codes))
             else:
-                used[rows] += 1.0
+                self._visits[rows] += 1.0
             self._steps(X, codes, weights, order, planned)
             self.n_iter_ = epoch
             if epoch == epochs or (self.tol is not None and epoch & (epoch - 1) == 0):
                 self._finish()
-                self._certify(X, codes, weights, float(used.max()))
-                if self.certificate_ is not None and self.tol is not None:
-                    self.converged_ = bool(self.certificate_.certifies(self.tol))
-                    if self.converged_:
-                        break
-        if self.converged_ is False and self.certificate_ is not None:
+                found = self.certificate_ = self._certify(X, codes, weights)
+                self.objective_ = found.primal
+                self.converged_ = None if self.tol is None else found.certifies(self.tol)
+                if self.converged_:
+                    break
+        self._before = told
+        if not self.warm_start:
+            del self._visits, self._counts
+        if self.converged_ is False:
             warnings.warn(
-                f"after {self.n_iter_} epochs the relative gap is {self.certificate_.gap:.2g}, above "
+                f"after {self.n_iter_} epochs the relative gap is {found.gap:.2g}, above "
                 f"tol={self.tol:g}: increase max_iter or tol, or decrease C",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -340,7 +404,8 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         weights = self._weights(X, labels, codes, sample_weight)
         rows = np.flatnonzero(weights > 0)
         if not hasattr(self, "_V"):
-            self._begin(X, max(1, len(rows)))
+            self._begin(X, weights, max(1, len(rows)))
+        self._counts, self._before = np.zeros((0, 0)), None
         order = self._order(check_random_state(self.random_state), rows)
         powers = {2**e for e in range((self.t_ + len(order)).bit_length())}
         self._steps(X, codes, weights, order, powers)
@@ -415,14 +480,14 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
             raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
         if self.max_iter < 1:
             raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
-        if self.tol is not None:
-            if not _is_number(self.tol) or not self.tol >= 0:
-                raise ValueError(f"tol must be None or a number, at least 0, found {self.tol!r}")
-            if self._mode() == 2:
-                raise ValueError("tol must be None with a free intercept, which has no certificate")
+        if self.tol is not None and (not _is_number(self.tol) or not self.tol >= 0):
+            raise ValueError(f"tol must be None or a number, at least 0, found {self.tol!r}")
+        whole = isinstance(self.delay, Integral) and not isinstance(self.delay, (bool, np.bool_))
+        if self.delay != "radius" and not (whole and self.delay >= 0):
+            raise ValueError(f"delay must be 'radius' or an integer, at least 0, found {self.delay!r}")
         if self.class_map is not None and not isinstance(self.class_map, ClassMap):
             raise ValueError(f"class_map must be a ClassMap, found {self.class_map!r}")
-        for name in ("shuffle", "replace"):
+        for name in ("shuffle", "replace", "warm_start"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ValueError(f"{name} must be True or False, found {getattr(self, name)!r}")
 
@@ -455,7 +520,36 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
             return rows[generator.randint(len(rows), size=len(rows))]
         return generator.permutation(rows) if self.shuffle else rows
 
-    def _begin(self, X: Any, m: int) -> None:
+    def _told(self, X: Any, codes: Indices, weights: Floats) -> str:
+        """A hash of the problem and of the step sizes."""
+        table = (X.data, X.indices, X.indptr, X.shape) if issparse(X) else X
+        shared = None if self.class_map is None else self.class_map.matrix
+        costs = None if self.cost is None else np.asarray(self.cost, dtype=np.float64)
+        problem = (table, codes, weights, len(self.classes_), self.loss, costs, self._mode(), shared)
+        steps = (float(self.C), self.alpha, self.delay, self.average == "weighted")
+        told: str = joblib.hash((problem, steps))
+        return told
+
+    def _schedule(self, X: Any, weights: Floats, m: int) -> None:
+        """Set what follows from C."""
+        self.lambda_ = 1 / (m * float(self.C)) if self.alpha is None else float(self.alpha)
+        self._price = 1 / self.lambda_
+        if self.delay == "radius":
+            squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if issparse(X) else (X**2).sum(axis=1)
+            squares += self._mode() == 1
+            self._delay = max(0, ceil(self._price * float((weights * squares).max(initial=0.0))) - 1)
+        else:
+            self._delay = int(self.delay)
+
+    def _go_on(self) -> None:
+        """Keep the last iterate, and forget the average."""
+        self._U = np.zeros(self._V.shape if self.average is not None else (0, len(self._b)))
+        self._total, self._marks, self._since = 0.0, [], self.t_
+        self._late = self._weight_until(self.t_) * self._b
+        self.n_iter_ = 0
+        self.certificate_ = self.objective_ = self.converged_ = None
+
+    def _begin(self, X: Any, weights: Floats, m: int) -> None:
         """W = 0, which has seen nothing."""
         k, d = len(self.classes_), X.shape[1]
         costs = _check_cost(self.cost, k)
@@ -467,14 +561,13 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
                     f"class_map must have a row for each of the {k} classes, found {self.class_map.n_classes}"
                 )
             self._similar = self.class_map.matrix @ self.class_map.matrix.T
-        self.lambda_ = 1 / (m * float(self.C)) if self.alpha is None else float(self.alpha)
-        self._price = 1 / self.lambda_
+        self._schedule(X, weights, m)
         self._V, self._U = np.zeros((d + 1, k)), np.zeros((d + 1, k) if self.average is not None else (0, k))
-        self._b, self._late = np.zeros(k), np.zeros(k)
+        self._b, self._late = np.zeros(k), np.zeros(k)  # see mcutils.jit.subgradient
         self._total = 0.0  # A, see mcutils.jit.subgradient
         self._asked = 0.0
-        self._marks: list[tuple[int, Floats, Floats]] = []  # sums of iterates, when a tail may begin
-        self.t_ = self.n_iter_ = 0
+        self._marks = []
+        self.t_ = self.n_iter_ = self._since = 0
         self.certificate_ = self.objective_ = self.converged_ = None
 
     def _steps(self, X: Any, codes: Indices, weights: Floats, order: Indices, planned: set[int]) -> None:
@@ -497,71 +590,77 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
                 self.average is not None,
                 self._mode(),
                 self._price,
-                self.t_,
+                self.t_ + self._delay,
+                self._delay,
                 self._total,
                 self._V,
                 self._U,
                 self._b,
                 self._late,
+                self._counts,
             )
             self._asked += asked
             self.t_ += len(piece)
             if self.average == "tail" and self.t_ in planned:
                 self._marks.append((self.t_, *self._sums()))
 
-    def _sums(self) -> tuple[Floats, Floats]:
-        """The sums of all iterates so far, each before its step."""
-        visits = self.t_ * (self.t_ + 1) / 2 if self.average == "weighted" else float(self.t_)
-        return self._total * self._V - self._U, visits * self._b - self._late
+    def _weight_until(self, t: int) -> float:
+        """The weights of the iterates until time t in sum, those of the delay included."""
+        late = t + self._delay
+        return late * (late + 1) / 2 if self.average == "weighted" else float(late)
 
-    def _last(self) -> Floats:
-        """The iterate after the last step."""
-        t = max(1, self.t_)
-        factor = 2 / (t * (t + 1)) if self.average == "weighted" else 1 / t
-        last: Floats = factor * self._price * self._V
-        return last
+    def _factor(self) -> float:
+        """What the last iterate is of V."""
+        return self._price / max(1.0, self._weight_until(self.t_))
+
+    def _sums(self) -> tuple[Floats, Floats]:
+        """The weighted sums of all iterates of this fit so far, each before its step."""
+        return self._total * self._V - self._U, self._weight_until(self.t_) * self._b - self._late
 
     def _finish(self) -> None:
         """Set what the machine answers with."""
-        if self.average is None or self.t_ == 0:
-            W, b = self._last(), self._b.copy()
+        if self.average is None or self.t_ == self._since:
+            W, b = self._factor() * self._V, self._b.copy()
         else:
             W, b = self._sums()
-            count: float = self.t_
-            if self.average == "weighted":
-                count = self.t_ * (self.t_ + 1) / 2
-            past = [mark for mark in self._marks if mark[0] <= self.t_ // 2]
+            start = self._since
+            past = [mark for mark in self._marks if mark[0] - start <= (self.t_ - start) // 2]
             if past:
                 start, earlier, earlier_b = past[-1]
-                W, b, count = W - earlier, b - earlier_b, self.t_ - start
+                W, b = W - earlier, b - earlier_b
                 self._marks = self._marks[len(past) - 1 :]
+            count = self._weight_until(self.t_) - self._weight_until(start)
             W, b = W / count, b / count
         self.coef_ = np.ascontiguousarray(W[:-1].T)
         self.intercept_ = W[-1] + b
 
-    def _certify(self, X: Any, codes: Indices, weights: Floats, most_used: float) -> None:
+    def _certify(self, X: Any, codes: Indices, weights: Floats) -> Certificate:
         """The objective, and what the last iterate proves of the optimum."""
         price = self._price / np.count_nonzero(weights)  # C
         paid = 0.0
         for start in range(0, X.shape[0], _BLOCK):
             block = slice(start, start + _BLOCK)
             gaps = _gaps(self._scores(X[block]), codes[block], self._costs)
-            losses = gaps.max(axis=1) if self.loss == "crammer-singer" else np.maximum(gaps, 0).sum(axis=1)
-            paid += float(weights[block] @ losses)
+            paid += float(weights[block] @ _losses(self.loss, gaps))
         appended = self._mode() == 1
         columns = np.column_stack([self.coef_, self.intercept_]) if appended else self.coef_
         objective = float(self._half_square(columns) + price * paid)
-        self.objective_ = objective
+        # multipliers A, two terms of their dual value, and the largest a for which a A is feasible
         if self._mode() == 2:
-            return
-        t = self.t_
-        factor = 2 / (t * (t + 1)) if self.average == "weighted" else 1 / t
-        # multipliers a A with A that of the last iterate, feasible up to this a: the best of them
-        linear, square = factor * self._price * self._asked, self._half_square(self._last().T)
-        most = price / (factor * self._price * most_used)
+            prices, A = price * weights, self._factor() * self._counts
+            used = _used(self.loss, A)
+            A *= np.divide(prices, used, out=np.ones_like(used), where=used > prices)[:, None]
+            A = _balanced(A, codes, self._costs)
+            linear, square = _dual_parts(A, _pull(A, codes), X, codes, self._costs, self.class_map)
+            used = _used(self.loss, A)
+            most = float(np.divide(prices, used, out=np.full_like(used, np.inf), where=used > 0).min())
+        else:
+            linear = self._factor() * self._asked
+            square = self._half_square((self._factor() * self._V).T)
+            most = price / (self._factor() * float(self._visits.max()))
         a = min(most, linear / (2 * square)) if square > 0 else most
-        bound = max(0.0, float(a * linear - a * a * square))
-        self.certificate_ = Certificate(objective, bound, n_iter=self.n_iter_)
+        bound = max(0.0, float(a * linear - a * a * square)) if linear > 0 else 0.0
+        return Certificate(objective, bound, n_iter=self.n_iter_)
 
     def _half_square(self, W: Floats) -> float:
         """Half the squared norm of the parameters that make these rows."""

@@ -175,7 +175,8 @@ def test_the_objective_and_its_subgradient(name, mapped):
 
 @pytest.mark.parametrize("name", hinge.LOSSES)
 @pytest.mark.parametrize("mapped", [False, True])
-def test_the_dual_is_below_and_meets_the_objective(name, mapped):
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_dual_is_below_and_meets_the_objective(name, mapped, bias):
     rng = np.random.default_rng(2)
     m, k = 12, 3
     class_map = ClassMap.hierarchy(TREE, ["cat", "dog", "car"]) if mapped else None
@@ -193,6 +194,9 @@ def test_the_dual_is_below_and_meets_the_objective(name, mapped):
         A = rng.dirichlet(np.ones(k), size=m) * prices[:, None]
         V = rng.normal(size=(6 if mapped else k, 2))
         assert hinge.dual_objective(A, X, y, **options) <= hinge.objective(V, X, y, **options)
+        even = hinge.balanced(A, y, options["cost"])
+        least = hinge.dual_objective(even, X, y, fit_intercept=True, **options)
+        assert least <= hinge.objective(V, X, y, bias=10 * rng.normal(size=k), **options)
     # the textbook's programme: a variable for each example and each class that is not its own
     pairs = [(i, r) for i in range(m) for r in range(k) if r != y[i]]
     B = class_map.matrix if mapped else np.eye(k)
@@ -203,12 +207,50 @@ def test_the_dual_is_below_and_meets_the_objective(name, mapped):
     else:
         upper, limits = np.eye(len(pairs)), np.array([prices[i] for i, _ in pairs])
     sides = np.vstack([-np.eye(len(pairs)), upper]), np.r_[np.zeros(len(pairs)), limits]
+    even = np.array([np.eye(k)[y[i]] - np.eye(k)[r] for i, r in pairs]).T[:-1]  # the last follows
+    sides += (even, np.zeros(k - 1)) if bias else ()
     found = solvers.qp(cvxopt.matrix(Z @ Z.T), cvxopt.matrix(-asked), *map(cvxopt.matrix, sides))
     A = np.zeros((m, k))
     A[tuple(zip(*pairs, strict=True))] = np.clip(np.array(found["x"])[:, 0], 0, None)
-    assert hinge.dual_objective(A, X, y, **options) == pytest.approx(-found["primal objective"], rel=1e-7)
+    least = -found["primal objective"]
+    assert hinge.dual_objective(A, X, y, fit_intercept=bias, **options) == pytest.approx(least, rel=1e-7)
     V = (np.array(found["x"])[:, 0] @ Z).reshape(-1, 2)
-    assert hinge.objective(V, X, y, **options) == pytest.approx(-found["primal objective"], rel=1e-7)
+    b = np.append(np.array(found["y"])[:, 0], 0.0) if bias else None
+    assert hinge.objective(V, X, y, bias=b, **options) == pytest.approx(least, rel=1e-7)
+
+
+def test_balanced_multipliers_are_the_best_of_the_scaled():
+    """Whatever factors of the pairs: against vertices by hand, and every cycle of three classes."""
+    for trial in range(200):
+        rng = np.random.default_rng(trial)
+        k = int(rng.integers(2, 6))
+        m = int(rng.integers(1, 30))
+        A, y = rng.exponential(size=(m, k)) * (rng.uniform(size=(m, k)) < 0.6), rng.integers(k, size=m)
+        A *= 10.0 ** rng.uniform(-6, 3)
+        cost = rng.uniform(size=(k, k)) * (1 - np.eye(k))
+        found = hinge.balanced(A, y, cost)
+        A[np.arange(m), y] = 0
+        assert (found >= 0).all()
+        assert (found <= A).all()
+        flow, kept = np.zeros((k, k)), np.zeros((k, k))
+        np.add.at(flow, y, A)
+        np.add.at(kept, y, found)
+        np.testing.assert_allclose(kept.sum(axis=0), kept.sum(axis=1), atol=1e-11 * (1e-300 + flow.sum()))
+        if k == 2:
+            np.testing.assert_allclose(kept[0, 1], min(flow[0, 1], flow[1, 0]), rtol=1e-9)
+        if k == 3:  # two swaps of each pair are free to choose: what a cycle takes, swaps may not
+            values = []
+            for around in np.linspace(-1, 1, 2001) * flow.max():
+                turn = max(around, 0.0) * np.eye(3)[[1, 2, 0]] + max(-around, 0.0) * np.eye(3)[[2, 0, 1]]
+                if (turn <= flow).all():
+                    swaps = np.minimum(flow - turn, (flow - turn).T)
+                    values.append(((turn + swaps) * cost).sum())
+            assert (kept * cost).sum() >= max(values) * (1 - 1e-9)
+            assert (kept * cost).sum() <= max(values) + 0.005 * flow.max()
+    # what is in balance stays as it is
+    A = np.array([[0.0, 0.5, 0.0], [0.0, 0.0, 0.5], [0.5, 0.0, 0.0]])
+    np.testing.assert_array_equal(hinge.balanced(A, [0, 1, 2]), A)
+    np.testing.assert_array_equal(hinge.balanced(A[:2], [0, 1]), np.zeros((2, 3)))
 
 
 def test_the_hinge_sees_the_scale_that_the_zero_one_loss_does_not():
@@ -295,6 +337,14 @@ X3, Y3, W3 = [[1.0], [2.0]], [0, 1], [[1.0], [0.0], [0.0]]
     ("make", "message"),
     [
         (lambda: hinge.gaps([[1.0]], [0]), "at least two classes"),
+        (lambda: hinge.objective(W3, X3, Y3, bias=[1.0]), r"each of the 3 classes, found shape \(1,\)"),
+        (lambda: hinge.objective(W3, X3, Y3, bias=[1.0, np.nan, 0.0]), "scores must be finite"),
+        (lambda: hinge.balanced([[1.0]], [0]), r"found shape \(1, 1\)"),
+        (lambda: hinge.balanced([[0.0, -1.0]], [0]), "multipliers must be finite and not negative"),
+        (
+            lambda: hinge.dual_objective([[0.0, 1.0], [0.5, 0.0]], X3, Y3, fit_intercept=True),
+            r"must be balanced with an intercept, .* \[0.5, -0.5\]",
+        ),
         (lambda: hinge.gaps([[1.0, 2.0]], [2]), "integers from 0 to 1, .* found 2"),
         (lambda: hinge.gaps([[1.0, np.inf]], [0]), "scores must be finite"),
         (lambda: hinge.gaps([[1.0, 2.0]], [0], np.zeros((3, 3))), r"2 classes, found shape \(3, 3\)"),

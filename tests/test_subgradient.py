@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from cvxopt import matrix, solvers
 from scipy.sparse import csc_array, csr_array, random_array
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
@@ -30,7 +31,7 @@ SLOPES = {
 }
 
 
-def twin(X, y, order, *, loss, lam, average="all", cost=None, weights=None, B=None, mode=0, start=0):
+def twin(X, y, order, *, loss, lam, average="all", cost=None, weights=None, B=None, mode=0, start=0, delay=0):
     """The algorithm as it is stated: shrink, step, and keep every iterate. Answers with V, b, multipliers."""
     m, k = len(X), int(y.max()) + 1
     B = np.eye(k) if B is None else B
@@ -42,7 +43,8 @@ def twin(X, y, order, *, loss, lam, average="all", cost=None, weights=None, B=No
         iterates.append(V.copy())
         intercepts.append(b.copy())
         slope = weights[i] * SLOPES[loss]((B @ V @ points[i] + b)[None], [y[i]], cost)[0]
-        eta = 2 / (lam * (t + 1)) if average == "weighted" else 1 / (lam * t)
+        late = t + delay
+        eta = 2 / (lam * (late + 1)) if average == "weighted" else 1 / (lam * late)
         V = (1 - eta * lam) * V - eta * np.outer(B.T @ slope, points[i])
         multipliers *= 1 - eta * lam
         multipliers[i] += eta * np.where(np.arange(k) == y[i], 0, slope)
@@ -54,10 +56,19 @@ def twin(X, y, order, *, loss, lam, average="all", cost=None, weights=None, B=No
     share = {
         "all": np.ones(T),
         "tail": np.arange(T) >= start,
-        "weighted": np.arange(1.0, T + 1),
+        "weighted": delay + np.arange(1.0, T + 1),
     }[average]
     answer = [np.average(each, axis=0, weights=share) for each in (iterates, intercepts)]
     return *answer, multipliers, V
+
+
+def scaled(multipliers, X, y, **options):
+    """The largest dual value of the multipliers times a factor of at most 1: that of a parabola."""
+    half, one = (hinge.dual_objective(a * multipliers, X, y, **options) for a in (0.5, 1.0))
+    linear = 4 * half - one
+    square = linear - one
+    a = min(1.0, linear / (2 * square)) if square > 0 else 1.0
+    return max(0.0, a * linear - a * a * square)
 
 
 def problem(trial, mapped=False):
@@ -121,7 +132,16 @@ def test_it_is_the_algorithm_as_it_is_stated(loss, average, fit_intercept, mappe
         points = np.column_stack([X, np.ones(len(X))]) if mode == 1 else X
         asked = {"loss": loss, "C": 0.3, "cost": cost, "sample_weight": weights, "class_map": class_map}
         if mode == 2:
-            assert machine.certificate_ is None
+            assert machine.objective_ == machine.certificate_.primal
+            assert machine.objective_ == pytest.approx(hinge.objective(V, X, y, bias=b, **asked), rel=1e-9)
+            used = multipliers.sum(axis=1) if loss == "crammer-singer" else multipliers.max(axis=1)
+            prices = 0.3 * (np.ones(len(y)) if weights is None else weights)
+            multipliers *= np.where(used > prices, prices / np.maximum(used, 1e-300), 1.0)[:, None]
+            rest = hinge.balanced(multipliers, y, cost)
+            used = rest.sum(axis=1) if loss == "crammer-singer" else rest.max(axis=1)
+            most = (prices / np.maximum(used, 1e-300))[used > 0].min(initial=1e9)
+            best = scaled(most * rest, X, y, fit_intercept=True, **asked)
+            assert machine.certificate_.dual == pytest.approx(best, rel=1e-8, abs=1e-12)
             continue
         found = machine.certificate_
         assert machine.objective_ == found.primal
@@ -133,10 +153,8 @@ def test_it_is_the_algorithm_as_it_is_stated(loss, average, fit_intercept, mappe
         used = multipliers.sum(axis=1) if loss == "crammer-singer" else multipliers.max(axis=1)
         prices = 0.3 * (np.ones(len(y)) if weights is None else weights)
         most = 1 / max(1.0, (used[rows] / prices[rows]).max())
-        values = [
-            hinge.dual_objective(a * multipliers, points, y, **asked) for a in np.linspace(0, most, 2001)
-        ]
-        assert found.dual <= max(values) + 1e-6  # what was visited but not active is counted as used
+        best = scaled(most * multipliers, points, y, **asked)
+        assert found.dual <= best + 1e-9  # what was visited but not active is counted as used
         if not replace and average != "weighted":
             best = hinge.dual_objective(multipliers, points, y, **asked)
             assert found.dual >= best - 1e-9
@@ -303,6 +321,182 @@ def test_class_weights_are_weights():
     assert part.predict(X).shape == (17,)
 
 
+@pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
+@pytest.mark.parametrize("loss", hinge.LOSSES)
+def test_the_three_intercepts(loss, average):
+    """An appended one is a column of ones; a free one is no worse; their optima are in this order."""
+    X, y = load_iris(return_X_y=True)
+    X = scale(X)
+    options = {"C": 0.05, "average": average, "max_iter": 2000, "random_state": 0}
+    none, appended, free = (
+        SubgradientMachine(loss, fit_intercept=chosen, **options).fit(X, y)
+        for chosen in (False, "appended", "free")
+    )
+    ones = np.column_stack([X, np.ones(len(X))])
+    same = SubgradientMachine(loss, fit_intercept=False, **options).fit(ones, y)
+    np.testing.assert_allclose(appended.coef_, same.coef_[:, :4], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(appended.intercept_, same.coef_[:, 4], rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(none.intercept_, np.zeros(3))
+    np.testing.assert_array_equal(
+        SubgradientMachine(loss, fit_intercept=True, **options).fit(X, y).coef_, appended.coef_
+    )
+    for one in (none, appended, free):
+        assert one.certificate_.gap < 0.01
+    assert free.certificate_.dual < appended.certificate_.primal
+    assert appended.certificate_.dual < none.certificate_.primal
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("average", ["tail", "weighted"])
+@pytest.mark.parametrize("loss", hinge.LOSSES)
+def test_the_certificate_with_a_free_intercept_encloses_the_optimum_of_cvxopt(loss, average, sparse):
+    """The primal programme: W, b (the last 0), and the losses of examples, or of examples and classes."""
+    for trial in range(4):
+        X, y, cost, weights, class_map = problem(trial, mapped=trial == 3)
+        m, k = len(y), y.max() + 1
+        B = np.eye(k) if class_map is None else class_map.matrix
+        asked = {"loss": loss, "C": 0.1, "cost": cost, "sample_weight": weights, "class_map": class_map}
+        costs = 1 - np.eye(k) if cost is None else cost
+        prices = 0.1 * (np.ones(m) if weights is None else weights)
+        pairs = [(i, r) for i in range(m) for r in range(k) if r != y[i]]
+        each = loss == "weston-watkins"
+        slack = np.eye(len(pairs)) if each else np.array([np.eye(m)[i] for i, _ in pairs])
+        lines = np.array(
+            [np.r_[np.kron(B[r] - B[y[i]], X[i]), (np.eye(k)[r] - np.eye(k)[y[i]])[:-1]] for i, r in pairs]
+        )
+        n, losses = lines.shape[1], slack.shape[1]
+        P = np.diag(np.r_[np.ones(n - k + 1), np.zeros(k - 1 + losses)])
+        q = np.r_[np.zeros(n), [prices[i] for i, _ in pairs] if each else prices]
+        G = np.block([[lines, -slack], [np.zeros((losses, n)), -np.eye(losses)]])
+        h = np.r_[[-costs[y[i], r] for i, r in pairs], np.zeros(losses)]
+        quiet = {"show_progress": False, "abstol": 1e-10, "reltol": 1e-10, "feastol": 1e-10}
+        best = solvers.qp(*map(matrix, (P, q, G, h)), options=quiet)
+        found = np.array(best["x"])[:, 0]
+        V, b = found[: n - k + 1].reshape(-1, X.shape[1]), np.append(found[n - k + 1 : n], 0.0)
+        least = hinge.objective(V, X, y, bias=b, **asked)
+        assert least == pytest.approx(best["primal objective"], rel=1e-6)
+        gaps = []
+        for epochs in (1, 30, 1000, 20000):
+            machine = SubgradientMachine(
+                average=average, fit_intercept="free", max_iter=epochs, random_state=0, **asked_of(asked)
+            ).fit(csr_array(X) if sparse else X, y, weights)
+            assert machine.certificate_.dual <= least * (1 + 1e-7)
+            assert machine.certificate_.primal >= least * (1 - 1e-7)
+            gaps.append(machine.certificate_.gap)
+        assert gaps[-1] < 0.01
+
+
+def asked_of(asked):
+    return {name: value for name, value in asked.items() if name != "sample_weight"}
+
+
+@pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
+def test_a_delay_is_steps_that_are_not_made(average):
+    for fit_intercept, mode in ((False, 0), ("appended", 1), ("free", 2)):
+        X, y, cost, weights, _ = problem(1)
+        radius = np.max(weights * ((X**2).sum(axis=1) + (mode == 1)))
+        for chosen, delay in ((7, 7), ("radius", int(np.ceil(radius / 0.02)) - 1)):
+            options = {"alpha": 0.02, "cost": cost, "average": average, "shuffle": False, "max_iter": 4}
+            machine = SubgradientMachine(delay=chosen, fit_intercept=fit_intercept, **options)
+            machine.fit(X, y, weights)
+            rows = np.flatnonzero(weights)
+            V, b, *_ = twin(
+                X,
+                y,
+                np.tile(rows, 4),
+                loss="crammer-singer",
+                lam=0.02,
+                average=average,
+                cost=cost,
+                weights=weights,
+                mode=mode,
+                start=2 * len(rows),
+                delay=delay,
+            )
+            np.testing.assert_allclose(machine.coef_, V[:, :3], rtol=1e-9, atol=1e-11)
+            np.testing.assert_allclose(machine.intercept_, V[:, 3] if mode == 1 else b, rtol=1e-9, atol=1e-11)
+            sparse = clone(machine).fit(csr_array(X), y, weights)
+            np.testing.assert_allclose(sparse.coef_, machine.coef_, rtol=1e-9, atol=1e-12)
+    # the first step is the longest that is asked for, and any shorter delay makes it longer
+    assert 1 / (0.02 * (delay + 1)) <= 1 / radius < 1 / (0.02 * delay)
+
+
+def test_a_delay_helps_where_c_is_large():
+    X, y = load_iris(return_X_y=True)
+    X = scale(X)
+    A = np.column_stack([X, np.ones(len(X))])
+    peer = LinearSVC(multi_class="crammer_singer", C=10, fit_intercept=False, tol=1e-9, max_iter=10**6)
+    least = hinge.objective(peer.fit(A, y).coef_, A, y, C=10)
+    for average in ("tail", "all", "weighted", None):
+        for epochs in (1, 10):
+            options = {"C": 10, "average": average, "max_iter": epochs, "random_state": 0}
+            plain = SubgradientMachine(**options).fit(X, y)
+            later = SubgradientMachine(delay="radius", **options).fit(X, y)
+            assert later.objective_ - least < (plain.objective_ - least) / 3
+            assert later.certificate_.dual <= least * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, "appended", "free"])
+@pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
+def test_a_warm_start_goes_on(average, fit_intercept):
+    X, y, cost, weights, _ = problem(1)
+    options = {"C": 0.3, "cost": cost, "fit_intercept": fit_intercept, "shuffle": False, "delay": 2}
+    options["average"] = average
+    whole = SubgradientMachine(max_iter=12, **options).fit(X, y, weights)
+    parts = SubgradientMachine(max_iter=7, warm_start=True, **options).fit(X, y, weights)
+    parts.set_params(max_iter=5).fit(X, y, weights)
+    assert (parts.t_, parts.n_iter_) == (whole.t_, 5)
+    np.testing.assert_allclose(parts._factor() * parts._V, whole._factor() * whole._V, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(parts._b, whole._b, rtol=1e-9, atol=1e-12)
+    assert parts.certificate_.dual == pytest.approx(whole.certificate_.dual, rel=1e-9)
+    # what it answers with is the average since it went on
+    options["average"] = "weighted" if average == "weighted" else "all"
+    begun = SubgradientMachine(max_iter=7, **options)
+    ended = clone(begun).set_params(max_iter=12)
+    W, count = [], []
+    for one in (begun, ended):
+        one.fit(X, y, weights)
+        count.append(one._weight_until(one.t_) - one._weight_until(0))
+        W.append(count[-1] * np.column_stack([one.coef_, one.intercept_]))
+    if average in ("all", "weighted"):
+        found = np.column_stack([parts.coef_, parts.intercept_])
+        np.testing.assert_allclose(found, (W[1] - W[0]) / (count[1] - count[0]), rtol=1e-8, atol=1e-10)
+
+
+def test_a_warm_start_begins_anew_where_its_multipliers_would_mean_something_else():
+    X, y, *_ = problem(0)
+    machine = SubgradientMachine(warm_start=True, max_iter=2, random_state=0)
+    for change in (
+        lambda one: one.fit(X + 1, y),
+        lambda one: one.fit(X, y[::-1]),
+        lambda one: one.fit(X, y, np.arange(1.0, 18.0)),
+        lambda one: one.set_params(loss="weston-watkins").fit(X, y),
+        lambda one: one.set_params(cost=2 * (1 - np.eye(3))).fit(X, y),
+        lambda one: one.set_params(average="weighted").fit(X, y),
+        lambda one: one.set_params(fit_intercept="free").fit(X, y),
+        lambda one: one.set_params(class_map=ClassMap(np.ones((3, 1)) + np.eye(3))).fit(X, y),
+        lambda one: one.set_params(class_weight={0: 2.0}).fit(X, y),
+        lambda one: one.set_params(C=2.0).fit(X, y),
+        lambda one: one.set_params(delay="radius").fit(X, y),
+        lambda one: one.set_params(warm_start=False).fit(X, y),
+        lambda one: one.partial_fit(X, y).fit(X, y),
+    ):
+        assert change(clone(machine).fit(X, y)).t_ == 34
+    for change in (
+        lambda one: one.fit(X, y),
+        lambda one: one.fit(csr_array(X), y).fit(csr_array(X), y),
+        lambda one: one.set_params(average=None).fit(X, y),
+        lambda one: one.set_params(shuffle=False, replace=True, max_iter=2).fit(X, y),
+    ):
+        assert change(clone(machine).fit(X, y)).t_ == 68
+    # goes on until the warning is gone
+    machine.set_params(C=0.1, tol=0.05)
+    with pytest.warns(ConvergenceWarning, match="after 2 epochs the relative gap is"):
+        machine.fit(X, y)
+    machine.set_params(max_iter=1000).fit(X, y)
+    assert machine.converged_ is True
+
+
 def test_two_classes_have_both_rows_and_one_decision():
     X, y = load_iris(return_X_y=True)
     X, y = X[50:], np.where(y[50:] == 1, "no", "yes")
@@ -381,7 +575,7 @@ def test_compiled_and_python_agree():
             (compiled.sparse, (table.data, table.indices, table.indptr)),
             (compiled.sparse.py_func, (table.data, table.indices, table.indptr)),
         ):
-            state = [np.zeros((4, k)), np.zeros((4, k)), np.zeros(k), np.zeros(k)]
+            state = [np.zeros((4, k)), np.zeros((4, k)), np.zeros(k), np.zeros(k), np.zeros((17, k))]
             found = kernel(
                 *data,
                 y,
@@ -394,7 +588,8 @@ def test_compiled_and_python_agree():
                 True,
                 mode,
                 2.0,
-                0,
+                3,
+                3,
                 0.0,
                 *state,
             )
@@ -427,7 +622,10 @@ def test_compiled_and_python_agree():
         ({"max_iter": 0}, "max_iter must be an integer, at least 1, found 0"),
         ({"max_iter": 1.5}, "max_iter must be an integer, at least 1, found 1.5"),
         ({"tol": -1}, "tol must be None or a number, at least 0, found -1"),
-        ({"tol": 0.1, "fit_intercept": "free"}, "tol must be None with a free intercept"),
+        ({"delay": -1}, "delay must be 'radius' or an integer, at least 0, found -1"),
+        ({"delay": 0.5}, "delay must be 'radius' or an integer, at least 0, found 0.5"),
+        ({"delay": True}, "delay must be 'radius' or an integer, at least 0, found True"),
+        ({"warm_start": 1}, "warm_start must be True or False, found 1"),
         ({"class_map": np.eye(2)}, "class_map must be a ClassMap, found"),
         ({"class_map": ClassMap.block(3)}, "each of the 2 classes, found 3"),
         ({"cost": np.zeros((3, 3))}, r"each of the 2 classes, found shape \(3, 3\)"),

@@ -17,6 +17,9 @@ it counts :math:`A_t - A_\tau` times:
 .. math:: \sum_{\tau \le t} a_\tau W_\tau = A_t V_t - U_t, \quad
     U_t = \sum_{\tau \le t} A_\tau (V_\tau - V_{\tau-1}) .
 
+A delay of :math:`t_0` lets t begin behind :math:`t_0` steps that are not made: the first ones are smaller
+by it, and all else stays as it is.
+
 V and U have a row for each feature and one more for a feature that is always 1, and a column for each class.
 """
 
@@ -80,7 +83,27 @@ def share(similar, who, by, n, others, shares):
 
 
 @kernel
-def dense(X, y, weights, costs, similar, order, every, rising, lazy, mode, price, t, total, V, U, b, late):
+def dense(
+    X,
+    y,
+    weights,
+    costs,
+    similar,
+    order,
+    every,
+    rising,
+    lazy,
+    mode,
+    price,
+    t,
+    delay,
+    total,
+    V,
+    U,
+    b,
+    late,
+    counts,
+):
     r"""Steps on the rows of a matrix.
 
     Parameters
@@ -108,13 +131,17 @@ def dense(X, y, weights, costs, similar, order, every, rising, lazy, mode, price
     price : float
         :math:`1/\lambda`.
     t : int
-        The number of steps before these.
+        The number of steps before these, with the delay.
+    delay : int
+        How many of them were none, but only make the first steps smaller.
     total : float
         :math:`A_t`.
     V, U : (d + 1, k) arrays
         Overwritten.
     b, late : (k,) arrays
         The intercept of mode 2, and what U is for it; overwritten.
+    counts : (m, k) array, or one without rows
+        Where it has rows, the factor of each subgradient in V is added for its example and active classes.
 
     Returns
     -------
@@ -147,11 +174,14 @@ def dense(X, y, weights, costs, similar, order, every, rising, lazy, mode, price
             continue
         asked += factor * paid
         if mode == 2:
-            step = weights[i] / np.sqrt(t)
+            step = weights[i] / np.sqrt(t - delay)
             before = t * (t + 1.0) / 2.0 if rising else float(t)
             for q in range(n):
                 b[who[q]] -= step * by[q]
                 late[who[q]] -= before * step * by[q]
+        if len(counts) > 0:
+            for q in range(n - 1):
+                counts[i, who[q]] += factor
         classes, slopes = who, by
         if len(similar) > 0:
             n = share(similar, who, by, n, others, shares)
@@ -187,11 +217,13 @@ def sparse(
     mode,
     price,
     t,
+    delay,
     total,
     V,
     U,
     b,
     late,
+    counts,
 ):
     """Steps on the rows of a compressed matrix, in time proportional to its entries; see :func:`dense`.
 
@@ -200,7 +232,9 @@ def sparse(
     data, indices, ends : arrays
         Entry p has the value ``data[p]`` and stands in column ``indices[p]``; row i has those from
         ``ends[i]`` to before ``ends[i + 1]``.
-    y, weights, costs, similar, order, every, rising, lazy, mode, price, t, total, V, U, b, late
+    y, weights, costs, similar, order, every, rising, lazy, mode, price, t, delay, total, V, U, b, late
+        As there.
+    counts : array
         As there, and so are the results.
     """
     d, k = V.shape[0] - 1, V.shape[1]
@@ -227,11 +261,14 @@ def sparse(
             continue
         asked += factor * paid
         if mode == 2:
-            step = weights[i] / np.sqrt(t)
+            step = weights[i] / np.sqrt(t - delay)
             before = t * (t + 1.0) / 2.0 if rising else float(t)
             for q in range(n):
                 b[who[q]] -= step * by[q]
                 late[who[q]] -= before * step * by[q]
+        if len(counts) > 0:
+            for q in range(n - 1):
+                counts[i, who[q]] += factor
         classes, slopes = who, by
         if len(similar) > 0:
             n = share(similar, who, by, n, others, shares)
