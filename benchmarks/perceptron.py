@@ -16,7 +16,7 @@ from benchmarks.race import Race
 from mcutils.perceptron import UPDATES, MulticlassPerceptron
 
 CLASSES = 10
-AT_MOST = {"dense": 0.6, "sparse": 1.5}
+AT_MOST = {"dense": 0.6, "sparse": 1.25}
 
 
 def races() -> list[Race]:

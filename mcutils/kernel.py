@@ -283,11 +283,14 @@ def _integer(value: Any, name: str, least: int) -> int:
 
 
 def _squares(X: Any) -> Floats:
-    # of a csr_matrix the sum would be a matrix
-    squares: Floats = (
-        np.asarray(X.multiply(X).sum(axis=1)).ravel() if issparse(X) else np.einsum("ij,ij->i", X, X)
-    )
-    return squares
+    if not issparse(X):
+        squares: Floats = np.einsum("ij,ij->i", X, X)
+        return squares
+    # without entries in several parts every entry is squared where it stands, and nothing else is copied
+    whole = X.format == "csr" and X.has_canonical_format
+    own = type(X)((X.data**2, X.indices, X.indptr), shape=X.shape) if whole else X.multiply(X)
+    sums: Floats = np.asarray(own.sum(axis=1)).ravel()  # of a csr_matrix the sum is a matrix
+    return sums
 
 
 def _products(X: Any, Z: Any) -> Floats:

@@ -107,12 +107,24 @@ def move_dense(X, i, one, t, who, by, n, V, U):
 @kernel
 def move_sparse(data, indices, ends, i, one, t, who, by, n, V, U):
     """Add multiples of row i to the columns of some classes."""
-    d = len(V) - 1
-    for p in range(ends[i], ends[i + 1]):
-        x, j = data[p], indices[p]
+    d, k = V.shape[0] - 1, V.shape[1]
+    if 3 * n > k:  # many classes: all of them, in their order, take less time than a list
+        full = np.zeros(k)
         for q in range(n):
-            V[j, who[q]] += by[q] * x
-            U[j, who[q]] += by[q] * t * x
+            full[who[q]] = by[q]
+        for p in range(ends[i], ends[i + 1]):
+            x, j = data[p], indices[p]
+            for r in range(k):
+                V[j, r] += full[r] * x
+            x *= t
+            for r in range(k):
+                U[j, r] += full[r] * x
+    else:
+        for p in range(ends[i], ends[i + 1]):
+            x, j = data[p], indices[p]
+            for q in range(n):
+                V[j, who[q]] += by[q] * x
+                U[j, who[q]] += by[q] * t * x
     for q in range(n):
         V[d, who[q]] += by[q] * one
         U[d, who[q]] += by[q] * t * one
