@@ -28,6 +28,7 @@ array([[-2.,  1.,  1.],
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from numbers import Integral, Real
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -228,7 +229,7 @@ def lipschitz(loss: str, k: int) -> float:
     True
     """
     _check_loss(loss)
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 2:
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, Integral) or k < 2:
         raise ValueError(f"k must be an integer, at least 2, found {k!r}")
     return sqrt(2.0) if loss == "crammer-singer" else sqrt(k * (k - 1.0))
 
@@ -641,7 +642,7 @@ def _problem(
     _check_loss(loss)
     points = _points(X)
     m = points.shape[0]
-    if isinstance(C, (bool, np.bool_)) or not isinstance(C, (int, float, np.number)) or not 0 < C < np.inf:
+    if isinstance(C, (bool, np.bool_)) or not isinstance(C, Real) or not 0 < C < np.inf:
         raise ValueError(f"C must be a positive, finite number, found {C!r}")
     weights = np.ones(m) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (m,) or not np.isfinite(weights).all() or weights.min() < 0:

@@ -34,6 +34,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
+from numbers import Real
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -383,7 +384,7 @@ def _design(
 
 
 def _positive(name: str, value: Any) -> float:
-    number = isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
+    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
     if not number or not 0 < value < np.inf:
         raise ValueError(f"{name} must be a positive finite number, found {value!r}")
     return float(value)
@@ -741,6 +742,10 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
     array([[0.982, 0.018, 0.   ]])
     """
 
+    classes_: NDArray[Any]
+    coef_: Floats
+    intercept_: Floats
+
     def __init__(
         self,
         C: float = 1.0,
@@ -781,7 +786,9 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
             or self.max_iter < 1
         ):
             raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
-        before = {**vars(self)} if self.warm_start and hasattr(self, "coef_") else None
+        before = None
+        if self.warm_start and hasattr(self, "coef_"):
+            before = self.classes_, np.column_stack([self.coef_, self.intercept_])
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -791,9 +798,8 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
         prices = price * _factors(self.classes_, codes, labels, self.class_weight, sample_weight)
 
         V = np.zeros((k, d + bool(self.fit_intercept)))
-        if before and before["coef_"].shape == (k, d) and np.array_equal(before["classes_"], self.classes_):
-            V[:, :d] = before["coef_"]
-            V[:, d:] = before["intercept_"][:, None]
+        if before and before[1].shape[1] == d + 1 and np.array_equal(before[0], self.classes_):
+            V[:] = before[1][:, : V.shape[1]]
         problem = _Problem(X, codes, k, prices, bool(self.fit_intercept))
         found = _minimise(problem, V, tol, int(self.max_iter))
         V = found.V - found.V.mean(axis=0)
