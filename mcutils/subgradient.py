@@ -239,8 +239,7 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
     :math:`W^*`, and in turn makes :math:`\frac1{t_0 + t}` of :math:`\frac1t` in the sum: the start is
     forgotten more slowly, and the noise is less. Once T is many times :math:`t_0` neither matters. It is not
     the default, which is the algorithm of the theorem, and with few epochs the lower bound can be worse with
-    it, as multipliers then are small. Of the averages, "tail" forgets the beginning, and "all" never quite
-    does.
+    it. Of the averages, "tail" forgets the beginning, and "all" never quite does.
 
     Examples
     --------
