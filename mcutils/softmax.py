@@ -10,10 +10,10 @@ with :math:`\lambda = 1/(mC)` in the other notation. The loss is a maximum over 
 :math:`\ell = \max_q \langle q - e_y, f \rangle + H(q)` with the entropy :math:`H(q) = -\sum_r q_r \log q_r`,
 and so the dual maximises
 
-.. math:: \sum_i C H(q_i) - \tfrac12 \|V\|_F^2, \quad V = \sum_i C (e_{y_i} - q_i) x_i^\top, \qquad
-   \sum_i C (e_{y_i} - q_i) = 0 \text{ (with intercepts)},
+.. math:: \sum_i C H(q_i) - \tfrac12 \|V\|_F^2, \qquad V = \sum_i C (e_{y_i} - q_i) x_i^\top,
 
-over one probability vector :math:`q_i` for each example. It certifies every machine here.
+over one probability vector :math:`q_i` for each example; with intercepts, over those with
+:math:`\sum_i C (e_{y_i} - q_i) = 0`. It certifies every machine here.
 
 The other half of the module makes probabilities for machines that have only scores (:func:`temperature`,
 :func:`pairwise_coupling`, :class:`WithProbabilities`), and judges probabilities wherever they come from

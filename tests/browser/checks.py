@@ -200,6 +200,7 @@ def visit(browser: Any, root: str, name: str, width: int) -> dict[str, list[str]
         found["sideways"] = found["sideways"] or page.evaluate("mcProbe.sideways()")
         page.evaluate(AXE)
         page.evaluate("mcProbe.slim()")
+        page.evaluate("mcProbe.settled()")
         found["axe"] = axe(page)
         found["mode"] += switch(page, second)
         # nothing but colours depends on the mode

@@ -222,6 +222,18 @@ globalThis.mcProbe = (() => {
     });
   }
 
+  // The page marks what scrolls when nothing else is to be done, on a busy machine a while after it was laid out.
+  function settled() {
+    const start = performance.now();
+    const unmarked = (display) => display.scrollWidth > display.clientWidth && !display.hasAttribute("tabindex");
+    return new Promise((resolve) => {
+      (function look() {
+        if (performance.now() - start > 2000 || !all(".katex-display").some(unmarked)) resolve(null);
+        else setTimeout(look, 20);
+      })();
+    });
+  }
+
   async function axeRun(rules) {
     const { violations } = await axe.run(document, {
       resultTypes: ["violations"],
@@ -279,6 +291,7 @@ globalThis.mcProbe = (() => {
 
   return {
     alts, axe: axeRun, findFolds, findMatches, findQuizzes, findWidgets, focusControl, focusFold, focusMatch,
-    focusQuiz, followsMode, formulas, isOpen, openAll, quizState, read, sideways, slim, unprinted, unscripted,
+    focusQuiz, followsMode, formulas, isOpen, openAll, quizState, read, settled, sideways, slim, unprinted,
+    unscripted,
   }; // prettier-ignore
 })();
