@@ -565,15 +565,7 @@ def dual_objective(
         raise ValueError(f"class_map must be of the {k} classes of multipliers, found {class_map.n_classes}")
     points, labels, costs, prices = _problem(k, X, y, loss, C, cost, sample_weight)
     _clear(A, labels)
-    used = _used(loss, A)
-    beyond = used - prices * (1 + 1e-9)
-    if beyond.max() > 0:
-        i = int(np.argmax(beyond))
-        raise ValueError(
-            f"multipliers of an example must not exceed its price {prices[i]:.6g} "
-            f"({'in sum' if loss == 'crammer-singer' else 'each'}), found {used[i]:.6g} in row {i}"
-        )
-    A /= np.maximum(1.0, np.divide(used, prices, out=np.ones(m), where=prices > 0))[:, None]
+    _into_bounds(A, loss, prices)
     pull = _pull(A, labels)
     if fit_intercept and np.abs(pull.sum(axis=0)).max() > 1e-9 * prices.sum():
         raise ValueError(
@@ -627,6 +619,14 @@ def balanced(multipliers: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None
 # ---------------------------------------------------------------------------------------------------
 
 
+class _Setting(NamedTuple):
+    """The checked arguments of an objective, but for the examples."""
+
+    labels: NDArray[np.intp]
+    costs: Floats | None
+    prices: Floats
+
+
 class _Problem(NamedTuple):
     """The checked arguments of an objective for k classes."""
 
@@ -636,18 +636,23 @@ class _Problem(NamedTuple):
     prices: Floats
 
 
-def _problem(
-    k: int, X: Any, y: ArrayLike, loss: str, C: float, cost: ArrayLike | None, sample_weight: ArrayLike | None
-) -> _Problem:
+def _setting(
+    k: int, m: int, y: ArrayLike, loss: str, C: float, cost: ArrayLike | None, sample_weight: ArrayLike | None
+) -> _Setting:
     _check_loss(loss)
-    points = _points(X)
-    m = points.shape[0]
     if isinstance(C, (bool, np.bool_)) or not isinstance(C, Real) or not 0 < C < np.inf:
         raise ValueError(f"C must be a positive, finite number, found {C!r}")
     weights = np.ones(m) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (m,) or not np.isfinite(weights).all() or weights.min() < 0:
         raise ValueError(f"sample_weight must be a finite number, not negative, for each of the {m} examples")
-    return _Problem(points, _check_labels(y, m, k), _check_cost(cost, k), float(C) * weights)
+    return _Setting(_check_labels(y, m, k), _check_cost(cost, k), float(C) * weights)
+
+
+def _problem(
+    k: int, X: Any, y: ArrayLike, loss: str, C: float, cost: ArrayLike | None, sample_weight: ArrayLike | None
+) -> _Problem:
+    points = _points(X)
+    return _Problem(points, *_setting(k, points.shape[0], y, loss, C, cost, sample_weight))
 
 
 def _parameters(W: ArrayLike, X: Any, class_map: ClassMap | None) -> tuple[Floats, Floats]:
@@ -727,6 +732,19 @@ def _used(loss: str, A: Floats) -> Floats:
     """What must not exceed the price of each example."""
     found: Floats = A.sum(axis=1) if loss == "crammer-singer" else A.max(axis=1)
     return found
+
+
+def _into_bounds(A: Floats, loss: str, prices: Floats) -> None:
+    """Refuse multipliers beyond the prices, and scale down what is beyond by rounding."""
+    used = _used(loss, A)
+    beyond = used - prices * (1 + 1e-9)
+    if beyond.max() > 0:
+        i = int(np.argmax(beyond))
+        raise ValueError(
+            f"multipliers of an example must not exceed its price {prices[i]:.6g} "
+            f"({'in sum' if loss == 'crammer-singer' else 'each'}), found {used[i]:.6g} in row {i}"
+        )
+    A /= np.maximum(1.0, np.divide(used, prices, out=np.ones(len(A)), where=prices > 0))[:, None]
 
 
 def _pull(A: Floats, labels: NDArray[np.intp]) -> Floats:

@@ -1,0 +1,664 @@
+r"""The dual of the machine for k classes: the quadratic program, optimality, support vectors, certificates.
+
+The machine of def-dual-problem has scores :math:`f_r`, functions of the Hilbert space of a kernel, no bias,
+and minimises
+
+.. math:: P(f) = \tfrac12 \sum_r \|f_r\|^2 + \sum_i C_i \ell_i(f), \qquad C_i = C s_i,
+
+with the Crammer-Singer or the Weston-Watkins hinge of the gaps
+:math:`g_{ir} = \Delta(y_i, r) + f_r(x_i) - f_{y_i}(x_i)` (:mod:`mcutils.hinge`). *Multipliers*
+:math:`\alpha_{ir} \ge 0`, one for each example and each class r but its own, are bounded by
+:math:`\sum_{r \ne y_i} \alpha_{ir} \le C_i` (Crammer-Singer) or :math:`\alpha_{ir} \le C_i`
+(Weston-Watkins). They make the machine
+
+.. math:: f_r = \sum_i \beta_{ir} K(x_i, \cdot), \qquad \beta_{ir} = -\alpha_{ir} \ (r \ne y_i), \quad
+   \beta_{i y_i} = \sum_{r \ne y_i} \alpha_{ir},
+
+and the dual value :math:`D(\alpha) = \sum_{i,r} \alpha_{ir} \Delta(y_i, r) - \frac12 \sum_r \|f_r\|^2`, which
+is at most every value of P (lem-dual-gap). The largest dual value is the least primal one (thm-dual-strong).
+
+Only kernel values are needed: a Gram matrix, :math:`K_{ij} = K(x_i, x_j)`. A regularised bias is the kernel
+K + 1. Tables of multipliers have a row for each example and a column for each class; that of the true class
+is not looked at.
+
+>>> import numpy as np
+>>> X = np.array([[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0], [0.0, 2.0], [0.0, 99.0]])
+>>> y = [0, 1, 2, 2, 2]
+>>> multipliers = np.array([[0, 3, 0], [3, 0, 0], [4, 4, 0], [0, 0, 0], [0, 0, 0]]) / 12
+>>> found = certificate(multipliers, X @ X.T, y)
+>>> round(12 * found.primal, 9), round(12 * found.dual, 9), found.certifies(1e-12)
+(7.0, 7.0, True)
+>>> (coefficients(multipliers, y).T @ X).round(4) + 0.0  # the rows of W
+array([[-0.5   , -0.3333],
+       [ 0.5   , -0.3333],
+       [ 0.    ,  0.6667]])
+>>> support(multipliers, X @ X.T, y).of_class(0)
+array([0, 1, 2])
+"""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .binary import _check_gram
+from .certificate import Certificate
+from .hinge import _clear, _gaps, _into_bounds, _losses, _pull, _Setting, _setting, _used
+from .margin import _check_labels
+
+__all__ = [
+    "QuadraticProgram",
+    "SupportTypes",
+    "certificate",
+    "coefficients",
+    "dual_value",
+    "feasible",
+    "gap_terms",
+    "kkt",
+    "primal_value",
+    "quadratic_program",
+    "support",
+]
+
+Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+
+
+# ---------------------------------------------------------------------------------------------------
+# The quadratic program
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticProgram:
+    r"""Minimise :math:`\frac12 u^\top P u + q^\top u` subject to :math:`G u \le h` and :math:`A u = b`.
+
+    Of the program of a machine, ``multipliers`` reads the table out of u.
+
+    Attributes
+    ----------
+    P : (m k, m k) array
+    q : (m k,) array
+    G : (n, m k) array
+    h : (n,) array
+    A : (m, m k) array
+    b : (m,) array
+    n_classes : int
+        k.
+    """
+
+    P: Floats
+    q: Floats
+    G: Floats
+    h: Floats
+    A: Floats
+    b: Floats
+    n_classes: int
+
+    def multipliers(self, u: ArrayLike) -> Floats:
+        r"""The table :math:`\alpha_{ir} = u_{rm + i}`.
+
+        The column of the true class holds the sum of the others, up to the solver's rounding.
+
+        Parameters
+        ----------
+        u : (m k,) array-like
+
+        Returns
+        -------
+        (m, k) array
+        """
+        vector = np.asarray(u, dtype=np.float64).reshape(-1)
+        if vector.size != self.q.size:
+            raise ValueError(f"u must have {self.q.size} entries, found {vector.size}")
+        return vector.reshape(self.n_classes, -1).T.copy()
+
+
+def quadratic_program(
+    gram: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_classes: int | None = None,
+) -> QuadraticProgram:
+    r"""The dual as the textbook's quadratic program (prop-dual-qp), its value with the sign turned.
+
+    The unknowns are class by class, :math:`u_{rm + i} = \alpha_{ir}` counted from 0, with
+    :math:`\alpha_{i y_i} = \sum_{r \ne y_i} \alpha_{ir}` for the true class, which are the m equations. P has
+    a block :math:`D_r K D_r` for each class, where the diagonal matrix :math:`D_r` has the signs
+    :math:`2 [y_i = r] - 1`. So it is dense in memory: :math:`8 m^2 k^2` bytes.
+
+    Parameters
+    ----------
+    gram : (m, m) array-like
+        :math:`K(x_i, x_j)`, symmetric. That it is positive semidefinite, :func:`mcutils.kernel.check_psd`
+        says; here only the minors of two rows are looked at.
+    y : (m,) array-like of int
+        The true classes, 0 to k - 1.
+    loss : {"crammer-singer", "weston-watkins"}
+    C : float
+        The price of loss, positive.
+    cost : (k, k) array-like, optional
+        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+    sample_weight : (m,) array-like, optional
+        :math:`s_i \ge 0`, by default 1.
+    n_classes : int, optional
+        k, at least 2. By default the size of ``cost``, or as many classes as ``y`` shows, which must then be
+        at least two.
+
+    Returns
+    -------
+    QuadraticProgram
+
+    Examples
+    --------
+    Two examples, one of each class, with their two unknowns each; the equations say that they are equal:
+
+    >>> program = quadratic_program([[1.0, 0.5], [0.5, 2.0]], [0, 1])
+    >>> program.P
+    array([[ 1. , -0.5,  0. ,  0. ],
+           [-0.5,  2. ,  0. ,  0. ],
+           [ 0. ,  0. ,  1. , -0.5],
+           [ 0. ,  0. , -0.5,  2. ]])
+    >>> program.q, program.A.tolist()
+    (array([ 0., -1., -1.,  0.]), [[1.0, 0.0, -1.0, 0.0], [0.0, -1.0, 0.0, 1.0]])
+    """
+    matrix = _check_gram(gram)
+    m = len(matrix)
+    k = _count_classes(y, m, cost, n_classes)
+    labels, costs, prices = _setting(k, m, y, loss, C, cost, sample_weight)
+    unknown = np.arange(k * m).reshape(k, m)
+    true = unknown[labels, np.arange(m)]
+    others = np.setdiff1d(unknown, true)
+    example = others % m
+
+    P = np.zeros((k * m, k * m))
+    for r in range(k):
+        sign = np.where(labels == r, 1.0, -1.0)
+        P[r * m : (r + 1) * m, r * m : (r + 1) * m] = sign[:, None] * matrix * sign
+    q = np.zeros(k * m)
+    q[others] = -1.0 if costs is None else -costs[labels[example], others // m]
+    A = np.zeros((m, k * m))
+    A[example, others] = -1.0
+    A[np.arange(m), true] = 1.0
+    capped = true if loss == "crammer-singer" else others
+    each = np.eye(k * m)
+    G = np.vstack([-each[others], each[capped]])
+    h = np.concatenate([np.zeros(len(others)), prices[capped % m]])
+    return QuadraticProgram(P, q, G, h, A, np.zeros(m), k)
+
+
+# ---------------------------------------------------------------------------------------------------
+# What multipliers make
+
+
+def coefficients(multipliers: ArrayLike, y: ArrayLike) -> Floats:
+    r""":math:`\beta` of the machine (thm-dual-kkt): :math:`-\alpha_{ir}`, and their sum for the true class.
+
+    So the scores of any inputs are their kernel values with the sample times :math:`\beta`. The lecture's
+    algorithm has the opposite sign, which answers the worst class (prop-dual-sign).
+
+    Parameters
+    ----------
+    multipliers : (m, k) array-like
+        Finite; negative ones are taken as they are.
+    y : (m,) array-like of int
+        The true classes, 0 to k - 1.
+
+    Returns
+    -------
+    (m, k) array
+        Its rows sum to 0.
+
+    Examples
+    --------
+    >>> coefficients([[9.0, 0.5, 0.25], [0.0, 9.0, 1.0]], [0, 1])
+    array([[ 0.75, -0.5 , -0.25],
+           [-0.  ,  1.  , -1.  ]])
+    """
+    table = _table(multipliers)
+    labels = _check_labels(y, *table.shape)
+    table[np.arange(len(table)), labels] = 0.0
+    return _pull(table, labels)
+
+
+def feasible(
+    multipliers: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    sample_weight: ArrayLike | None = None,
+) -> Floats:
+    r"""Multipliers within their bounds, near to those given: what an interior-point method left outside.
+
+    Negative ones become 0. What is beyond the price is scaled down, for Crammer-Singer all of an example by
+    one factor. Those of the true class become 0.
+
+    Parameters
+    ----------
+    multipliers : (m, k) array-like
+        Finite.
+    y, loss, C, sample_weight
+        As in :func:`quadratic_program`.
+
+    Returns
+    -------
+    (m, k) array
+
+    Examples
+    --------
+    >>> feasible([[9.0, 1.5, 0.5], [-1e-9, 0.0, 0.25]], [0, 1])
+    array([[0.  , 0.75, 0.25],
+           [0.  , 0.  , 0.25]])
+    """
+    table = _table(multipliers)
+    labels, _, prices = _setting(table.shape[1], len(table), y, loss, C, None, sample_weight)
+    np.maximum(table, 0.0, out=table)
+    table[np.arange(len(table)), labels] = 0.0
+    if loss == "weston-watkins":
+        return np.minimum(table, prices[:, None])
+    used = table.sum(axis=1)
+    table *= np.divide(prices, used, out=np.ones(len(table)), where=used > prices)[:, None]
+    return table
+
+
+def dual_value(
+    multipliers: ArrayLike,
+    gram: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r""":math:`D(\alpha) = \sum_{i,r} \alpha_{ir} \Delta(y_i, r) - \frac12 \sum_r \beta_r^\top K \beta_r`.
+
+    It is :func:`mcutils.hinge.dual_objective`, from kernel values: at most every value of the machine.
+
+    Parameters
+    ----------
+    multipliers : (m, k) array-like
+        Feasible up to rounding, 1e-9 of :math:`C_i`, and scaled down by what they are beyond: see
+        :func:`feasible`.
+    gram, y, loss, C, cost, sample_weight
+        As in :func:`quadratic_program`.
+
+    Examples
+    --------
+    >>> dual_value([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
+    0.25
+    """
+    return _values(*_machine(multipliers, gram, y, loss, C, cost, sample_weight))[1]
+
+
+def primal_value(
+    multipliers: ArrayLike,
+    gram: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r""":math:`P(f)` of the machine that the multipliers make; parameters as in :func:`dual_value`.
+
+    Examples
+    --------
+    >>> primal_value([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
+    0.25
+    """
+    return _values(*_machine(multipliers, gram, y, loss, C, cost, sample_weight))[0]
+
+
+def gap_terms(
+    multipliers: ArrayLike,
+    gram: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Floats:
+    r"""What each example adds to :math:`P(f) - D(\alpha)` of the machine of the multipliers (lem-dual-gap).
+
+    For Crammer-Singer :math:`(C_i - \sum_r \alpha_{ir}) \ell_i + \sum_r \alpha_{ir} (\ell_i - g_{ir})`, for
+    Weston-Watkins the like with the slack :math:`\max(0, g_{ir})` of each class. None is negative, and all
+    are 0 exactly where the multipliers are optimal. Parameters as in :func:`dual_value`.
+
+    Returns
+    -------
+    (m,) array
+
+    Examples
+    --------
+    >>> gap_terms([[0.0, 0.25], [0.125, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
+    array([0.1875 , 0.21875])
+    """
+    A, scores, setting, loss = _machine(multipliers, gram, y, loss, C, cost, sample_weight)
+    found = _gaps(scores, setting.labels, setting.costs)
+    terms: Floats = _products(A, found, _slack(loss, found), setting, loss).sum(axis=1)
+    return terms
+
+
+def certificate(
+    multipliers: ArrayLike,
+    gram: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_iter: int | None = None,
+) -> Certificate:
+    """Primal and dual value of the machine that the multipliers make, with the residuals of :func:`kkt`.
+
+    Parameters
+    ----------
+    multipliers, gram, y, loss, C, cost, sample_weight
+        As in :func:`dual_value`.
+    n_iter : int, optional
+        Iterations used, to be kept with the values.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> found = certificate([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
+    >>> found.gap, sorted(found.kkt)
+    (0.0, ['complementarity', 'dual', 'primal', 'stationarity'])
+    """
+    A, scores, setting, loss = _machine(multipliers, gram, y, loss, C, cost, sample_weight)
+    return _certificate(A, scores, setting, loss, n_iter)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Optimality
+
+
+def kkt(
+    multipliers: ArrayLike,
+    gram: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    beta: ArrayLike | None = None,
+    slack: ArrayLike | None = None,
+) -> dict[str, float]:
+    r"""By how much a machine, its slack and multipliers miss the conditions of optimality (thm-dual-kkt).
+
+    All are 0 exactly at an optimum, together with its multipliers. Each is a part of what it is measured by,
+    so that they can be compared: of the largest price, of the largest cost, of the norm.
+
+    ``"stationarity"``
+        :math:`\|f - f_\alpha\| / \max(1, \|f\|)`, where :math:`f_\alpha` is the machine of the multipliers.
+        The other half of the condition, :math:`\mu_i = C_i - \sum_r \alpha_{ir}`, defines the multipliers of
+        the slack.
+    ``"primal"``
+        The largest of :math:`g_{ir} - \xi_i` and :math:`-\xi_i`, if positive, divided by the largest cost.
+    ``"dual"``
+        The largest of :math:`-\alpha_{ir}` and :math:`-\mu_i`, if positive, divided by the largest price.
+    ``"complementarity"``
+        The largest of :math:`|\alpha_{ir} (\xi_i - g_{ir})|` and :math:`|\mu_i \xi_i|`, divided by both.
+
+    With Weston-Watkins each pair (i, r) has its own slack :math:`\xi_{ir}` and
+    :math:`\mu_{ir} = C_i - \alpha_{ir}` (prop-dual-weston-watkins).
+
+    Parameters
+    ----------
+    multipliers : (m, k) array-like
+        Finite; here they need not be feasible.
+    gram, y, loss, C, cost, sample_weight
+        As in :func:`quadratic_program`.
+    beta : (m, k) array-like, optional
+        The coefficients of the machine, by default those of the multipliers, which make it stationary.
+    slack : (m,) array-like, optional
+        :math:`\xi`, by default the loss, the least that is feasible. For Weston-Watkins (m, k), where the
+        column of the true class is not looked at.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> gram, y = [[1.0, -1.0], [-1.0, 1.0]], [0, 1]
+    >>> kkt([[0.0, 0.25], [0.25, 0.0]], gram, y)
+    {'stationarity': 0.0, 'primal': 0.0, 'dual': 0.0, 'complementarity': 0.0}
+    >>> kkt([[0.0, 0.25], [0.25, 0.0]], gram, y, slack=[0.5, 0.0])["complementarity"]
+    0.375
+    """
+    matrix = _check_gram(gram)
+    table = _table(multipliers, len(matrix))
+    setting = _setting(table.shape[1], len(table), y, loss, C, cost, sample_weight)
+    table[np.arange(len(table)), setting.labels] = 0.0
+    made = _pull(table, setting.labels)
+    given = made if beta is None else _table(beta, len(matrix), table.shape[1], "beta")
+    scores = matrix @ given
+    missing = given - made
+    away = float(np.vdot(missing, matrix @ missing)), float(np.vdot(given, scores))
+    found = _gaps(scores, setting.labels, setting.costs)
+    if slack is None:
+        room = _slack(loss, found)
+    else:
+        room = np.array(slack, dtype=np.float64)
+        shape = (len(table),) if loss == "crammer-singer" else table.shape
+        if room.shape != shape or not np.isfinite(room).all():
+            raise ValueError(f"slack must be finite numbers of shape {shape}, found shape {room.shape}")
+        if loss == "crammer-singer":
+            room = np.repeat(room[:, None], table.shape[1], axis=1)
+        else:
+            room[np.arange(len(table)), setting.labels] = 0.0
+    distance, norm = np.sqrt(np.maximum(away, 0.0))
+    return _residuals(table, found, room, setting, loss, float(distance / max(1.0, norm)))
+
+
+@dataclass(frozen=True, eq=False)
+class SupportTypes:
+    r"""Which examples make the machine, and which of them are on the margin; see :func:`support`.
+
+    Attributes
+    ----------
+    kinds : (m, k) array of str
+        Of example i for class r: ``"none"`` where :math:`\beta_{ir} = 0`, so that it is no support vector of
+        the class. ``"margin"`` where the multipliers are below the price: no slack, the true class is
+        ahead by exactly the cost of r. ``"bound"`` where they have reached it: the slack may be positive
+        (prop-dual-support). For Crammer-Singer it is the sum of an example's multipliers that reaches the
+        price, so all of its kinds but "none" are equal; for Weston-Watkins each by itself, and the true class
+        has "bound" if one has.
+    outliers : (m,) bool array
+        Positive slack.
+    misclassified : (m,) bool array
+        A score of another class is at least that of the true one (a margin that is not positive).
+    """
+
+    kinds: NDArray[np.str_]
+    outliers: NDArray[np.bool_]
+    misclassified: NDArray[np.bool_]
+
+    def of_class(self, r: int) -> Indices:
+        """The support vectors of a class, by their indices.
+
+        Parameters
+        ----------
+        r : int
+            The class, 0 to k - 1.
+        """
+        if not 0 <= r < self.kinds.shape[1]:
+            raise ValueError(f"r must be a class, 0 to {self.kinds.shape[1] - 1}, found {r!r}")
+        return np.flatnonzero(self.kinds[:, r] != "none")
+
+
+def support(
+    multipliers: ArrayLike,
+    gram: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    tol: float = 1e-6,
+) -> SupportTypes:
+    r"""The support vectors of each class (def-dual-support), and their kinds.
+
+    It is a statement about these multipliers. At an optimum f is unique, they need not be, and neither are
+    the kinds (prop-dual-not-unique); with repeated examples the coefficients of one input may even cancel.
+
+    Parameters
+    ----------
+    multipliers, gram, y, loss, C, cost, sample_weight
+        As in :func:`dual_value`.
+    tol : float
+        From 0 up to 1/2. A multiplier up to ``tol`` times the price :math:`C_i` counts as 0, one of at
+        least ``1 - tol`` times it as the price; slack up to ``tol`` times the largest cost counts as 0.
+
+    Returns
+    -------
+    SupportTypes
+
+    Examples
+    --------
+    >>> found = support([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1], C=0.25)
+    >>> found.kinds.tolist(), found.outliers, found.misclassified
+    ([['bound', 'bound'], ['bound', 'bound']], array([False, False]), array([False, False]))
+    """
+    if not 0 <= tol < 0.5:
+        raise ValueError(f"tol must be from 0 to below 0.5, found {tol!r}")
+    A, scores, setting, loss = _machine(multipliers, gram, y, loss, C, cost, sample_weight)
+    rows = np.arange(len(A))
+    A[tol * setting.prices[:, None] >= A] = 0.0
+    used = _used(loss, A)[:, None] if loss == "crammer-singer" else A.copy()
+    if loss == "weston-watkins":
+        used[rows, setting.labels] = used.max(axis=1)
+    full = used >= (1 - tol) * setting.prices[:, None]
+    kinds = np.where(np.broadcast_to(full, A.shape), "bound", "margin").astype("<U6")
+    kinds[_pull(A, setting.labels) == 0] = "none"
+
+    found = _gaps(scores, setting.labels, setting.costs)
+    lead = scores[rows, setting.labels][:, None] - scores
+    lead[rows, setting.labels] = np.inf
+    return SupportTypes(kinds, _losses(loss, found) > tol * _scale(setting.costs), lead.min(axis=1) <= 0)
+
+
+# ---------------------------------------------------------------------------------------------------
+
+
+def _table(
+    values: ArrayLike, m: int | None = None, k: int | None = None, name: str = "multipliers"
+) -> Floats:
+    """A finite table, copied."""
+    table = np.array(values, dtype=np.float64)
+    if table.ndim != 2 or len(table) < 1 or table.shape[1] < 2:
+        raise ValueError(
+            f"{name} must have a row for each example and a column for each of at least two classes, "
+            f"found shape {table.shape}"
+        )
+    if m not in (None, len(table)) or k not in (None, table.shape[1]):
+        raise ValueError(f"{name} must be of shape ({m}, {k or 'k'}), found {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{name} must be finite, found {table[~np.isfinite(table)][0]}")
+    return table
+
+
+def _count_classes(y: ArrayLike, m: int, cost: ArrayLike | None, n_classes: int | None) -> int:
+    if n_classes is None and cost is not None:
+        return max(2, len(np.atleast_1d(np.asarray(cost))))
+    if n_classes is None:
+        k = int(_check_labels(y, m, np.iinfo(np.intp).max).max()) + 1
+        if k < 2:
+            raise ValueError(
+                "y must have at least two classes, found only class 0; n_classes says how many there are"
+            )
+        return k
+    if isinstance(n_classes, (bool, np.bool_)) or not isinstance(n_classes, Integral) or n_classes < 2:
+        raise ValueError(f"n_classes must be an integer, at least 2, found {n_classes!r}")
+    return int(n_classes)
+
+
+def _machine(
+    multipliers: ArrayLike,
+    gram: ArrayLike,
+    y: ArrayLike,
+    loss: str,
+    C: float,
+    cost: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> tuple[Floats, Floats, _Setting, str]:
+    """Feasible multipliers, 0 for the true classes, and the scores on the sample that they make."""
+    matrix = _check_gram(gram)
+    A = _table(multipliers, len(matrix))
+    setting = _setting(A.shape[1], len(A), y, loss, C, cost, sample_weight)
+    _clear(A, setting.labels)
+    _into_bounds(A, loss, setting.prices)
+    return A, matrix @ _pull(A, setting.labels), setting, loss
+
+
+def _values(A: Floats, scores: Floats, setting: _Setting, loss: str) -> tuple[float, float]:
+    """P and D; all that is needed of the kernel are the scores on the sample."""
+    square = 0.5 * float(np.vdot(_pull(A, setting.labels), scores))
+    paid = float(setting.prices @ _losses(loss, _gaps(scores, setting.labels, setting.costs)))
+    asked = float(A.sum() if setting.costs is None else np.vdot(A, setting.costs[setting.labels]))
+    return square + paid, asked - square
+
+
+def _certificate(
+    A: Floats, scores: Floats, setting: _Setting, loss: str, n_iter: int | None = None
+) -> Certificate:
+    """The certificate of feasible multipliers whose scores on the sample are known."""
+    found = _gaps(scores, setting.labels, setting.costs)
+    residuals = _residuals(A, found, _slack(loss, found), setting, loss, 0.0)
+    return Certificate(*_values(A, scores, setting, loss), residuals, n_iter)
+
+
+def _slack(loss: str, gaps: Floats) -> Floats:
+    """The least feasible slack of each pair: for Crammer-Singer that of the example, in each column."""
+    if loss == "crammer-singer":
+        return np.repeat(gaps.max(axis=1, keepdims=True), gaps.shape[1], axis=1)
+    return np.maximum(gaps, 0.0)
+
+
+def _spare(A: Floats, setting: _Setting, loss: str) -> Floats:
+    """The multipliers of the slack: one column for Crammer-Singer, else one for each class."""
+    used = A.sum(axis=1, keepdims=True) if loss == "crammer-singer" else A
+    spare: Floats = setting.prices[:, None] - used
+    return spare
+
+
+def _products(A: Floats, gaps: Floats, slack: Floats, setting: _Setting, loss: str) -> Floats:
+    """Every multiplier times what its constraint leaves; their sum is the gap of the multipliers' machine."""
+    spare = _spare(A, setting, loss)
+    return np.concatenate([A * (slack - gaps), spare * slack[:, : spare.shape[1]]], axis=1)
+
+
+def _residuals(
+    A: Floats, gaps: Floats, slack: Floats, setting: _Setting, loss: str, away: float
+) -> dict[str, float]:
+    price, cost = float(setting.prices.max()) or 1.0, _scale(setting.costs)
+    least = min(A.min(), _spare(A, setting, loss).min())
+    violated = max((gaps - slack).max(), -slack.min())
+    products = np.abs(_products(A, gaps, slack, setting, loss))
+    return {
+        "stationarity": away,
+        "primal": max(0.0, float(violated)) / cost,
+        "dual": max(0.0, -float(least)) / price,
+        "complementarity": float(products.max()) / (price * cost),
+    }
+
+
+def _scale(costs: Floats | None) -> float:
+    """The largest cost, and 1 where all are 0."""
+    return 1.0 if costs is None else float(costs.max()) or 1.0
