@@ -14,23 +14,34 @@ stands in one file with everything it calls.
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["kernel"]
+__all__ = ["kernel", "sums_in_any_order"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def kernel(function: Function) -> Function:
+def kernel(function: Function, **options: Any) -> Function:
     """Compile a function at its first call; keep the result on disk where that is possible.
 
     Parameters
     ----------
     function : callable
         What numba can compile. Its Python form stays at hand as ``py_func``.
+    options
+        Of ``numba.njit``, such as ``fastmath``.
     """
     import numba
 
     try:
-        compiled: Function = numba.njit(cache=True)(function)
+        compiled: Function = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # "cannot cache function ...: no locator available": nowhere to write to
-        compiled = numba.njit(function)
+        compiled = numba.njit(**options)(function)
     return compiled
+
+
+def sums_in_any_order(function: Function) -> Function:
+    """As :func:`kernel`, and the terms of a sum may be added in another order, several at a time.
+
+    So a result may differ in its last digits from that of the Python form. Nothing is assumed of infinities
+    and of what is not a number.
+    """
+    return kernel(function, fastmath={"reassoc", "contract", "nsz"})

@@ -1,0 +1,535 @@
+r"""The machine for k classes in its dual, one example at a time (alg-solver-block).
+
+The unknowns are the coefficients :math:`\beta_{ir}` of :math:`f_r = \sum_i \beta_{ir} K(x_i, \cdot)`: the
+multipliers with their sign, :math:`\beta_{ir} = -\alpha_{ir}` for :math:`r \ne y_i`, and
+:math:`\beta_{iy_i} = \sum_{r \ne y_i} \alpha_{ir}`. The dual is to minimise
+
+.. math:: \tfrac12 \sum_r \beta_r^\top \mathbf K \beta_r + \sum_{ir} \Delta(y_i, r) \beta_{ir}, \qquad
+   \sum_r \beta_{ir} = 0,
+
+for Crammer and Singer with :math:`\beta_{ir} \le 0` for :math:`r \ne y_i` and :math:`\beta_{iy_i} \le C_i`,
+for Weston and Watkins with :math:`-C_i \le \beta_{ir} \le 0` for :math:`r \ne y_i`. Its gradient is the
+*appeal* of a class, :math:`a_{ir} = \Delta(y_i, r) + f_r(x_i)`. While all other rows stay, one row has the
+same curvature :math:`A = K(x_i, x_i)` in every direction, so that its minimum is found in a few passes over
+its classes: :func:`simplex_step` and :func:`box_step`.
+
+``climb`` moves the examples of a working set, the worst first, and keeps the scores of all. ``dense`` and
+``sparse`` visit the rows of X one after the other, and keep W.
+"""
+
+import numpy as np
+
+from mcutils.jit import kernel, sums_in_any_order
+
+# ---------------------------------------------------------------------------------------------------
+# One example
+
+
+@kernel
+def simplex_step(appeal, beta, true, price, curvature, moved):
+    r"""The best row of Crammer and Singer while all others stay (lem-solver-simplex).
+
+    With :math:`z_r = a_r - A \beta_r` and the caps :math:`c_r`, C for the true class and 0 for the others, it
+    is :math:`\min(c_r, (b - z_r) / A)` with the b for which its sum is 0, that is
+
+    .. math:: \sum_r \max(0, z_r + A c_r - b) = A C .
+
+    The left side is convex in b and falls, and at :math:`\max_r (z_r + A c_r) - A C` it is no less than the
+    right one. So Newton's steps from there never pass the root, and every step but the last leaves out a
+    class for good: no sorting, and at most k steps.
+
+    Parameters
+    ----------
+    appeal, beta : (k,) arrays
+        The gradient, and the row as it is.
+    true : int
+        The true class; -1 if only other classes are looked at, and that of the true one is C.
+    price, curvature : float
+        C and A. Without curvature the true class takes all from the class of the largest appeal.
+    moved : (k,) array
+        Filled: the best row.
+    """
+    if curvature <= 0.0:
+        moved[:] = 0.0
+        moved[np.argmax(appeal)] -= price
+        if true >= 0:
+            moved[true] += price
+        return
+    room = curvature * price
+    highest = -np.inf
+    for r in range(len(beta)):
+        moved[r] = appeal[r] - curvature * beta[r]
+        if r == true:
+            moved[r] += room
+        highest = max(highest, moved[r])
+    b = -room  # counted from the highest, so that no digits are lost
+    while True:
+        excess, count = -room, 0
+        for r in range(len(beta)):
+            if moved[r] - highest > b:
+                excess += moved[r] - highest - b
+                count += 1
+        if excess <= 1e-15 * room:
+            break
+        b += excess / count
+    for r in range(len(beta)):
+        moved[r] = min(0.0, (b - (moved[r] - highest)) / curvature)
+    if true >= 0:
+        moved[true] += price
+
+
+@kernel
+def box_step(appeal, beta, true, price, curvature, moved):
+    r"""The best row of Weston and Watkins while all others stay (lem-solver-box).
+
+    With the gaps :math:`g_r = a_r - a_y` and the sum :math:`s_0` of the multipliers as they are, the best are
+    :math:`\alpha_r(s) = \min(C, \max(0, \alpha_r + g_r / A + s_0 - s))` for the s that is their own sum.
+    :math:`\sum_r \alpha_r(s) - s` is piecewise linear and falls with a slope of at least 1. A Newton step
+    that stays where the root must be, or else the middle of it, leads there.
+
+    Parameters are those of :func:`simplex_step`. What ``beta[true]`` is beyond the multipliers here belongs
+    to classes that are not looked at.
+    """
+    elsewhere = beta[true]
+    for r in range(len(beta)):
+        if r != true:
+            elsewhere += beta[r]
+    low, high = elsewhere, elsewhere + (len(beta) - 1) * price
+    s = beta[true]
+    if curvature > 0.0:
+        for r in range(len(beta)):
+            moved[r] = (appeal[r] - appeal[true]) / curvature - beta[r] + s
+    else:  # each multiplier by itself, 0 or C
+        for r in range(len(beta)):
+            moved[r] = np.inf if appeal[r] > appeal[true] else -np.inf
+    rounding = 1e-15 * (abs(s) + high)
+    while curvature > 0.0 and high - low > rounding:
+        total, free = elsewhere, 0
+        for r in range(len(beta)):
+            if r != true and moved[r] > s:
+                if moved[r] - s < price:
+                    total += moved[r] - s
+                    free += 1
+                else:
+                    total += price
+        if abs(total - s) <= rounding:
+            break
+        if total > s:
+            low = s
+        else:
+            high = s
+        s += (total - s) / (free + 1)
+        if not low < s < high:
+            s = 0.5 * (low + high)
+    total = elsewhere
+    for r in range(len(beta)):
+        if r != true:
+            moved[r] = -min(price, max(0.0, moved[r] - s))
+            total -= moved[r]
+    moved[true] = total
+
+
+@kernel
+def violation(appeal, beta, true, price, every):
+    r"""How far a row is from optimal: by how much appeals differ of which the lower could still rise.
+
+    For Crammer and Singer the largest appeal less the smallest of a class whose coefficient may rise; for
+    Weston and Watkins the largest gap of a class whose multiplier may rise, or the negative of one that may
+    fall. It is 0 exactly where no step gains.
+    """
+    high, low = -np.inf, np.inf
+    if every:
+        high = low = appeal[true]
+        for r in range(len(beta)):
+            if r != true:
+                if beta[r] > -price:
+                    high = max(high, appeal[r])
+                if beta[r] < 0.0:
+                    low = min(low, appeal[r])
+        return max(high - appeal[true], appeal[true] - low)
+    for r in range(len(beta)):
+        high = max(high, appeal[r])
+        if beta[r] < (price if r == true else 0.0):
+            low = min(low, appeal[r])
+    return max(0.0, high - low)
+
+
+# ---------------------------------------------------------------------------------------------------
+# A kernel: all scores are kept
+
+
+@kernel
+def open_sides(beta, labels, prices, costs, every, upper, lower):
+    """What must be added to the scores so that the extremes over all classes are those of :func:`violation`.
+
+    The cost where a coefficient may move, and minus or plus infinity where it may not.
+
+    Parameters
+    ----------
+    beta : (m, k) array
+    labels, prices, costs, every
+        As in :func:`climb`.
+    upper, lower : (k, m) arrays
+        Filled.
+    """
+    for i in range(len(beta)):
+        open_row(i, beta, labels[i], prices[i], costs, every, upper, lower)
+
+
+@kernel
+def open_row(i, beta, true, price, costs, every, upper, lower):
+    """The part of :func:`open_sides` of one example."""
+    for r in range(beta.shape[1]):
+        rises, falls = True, beta[i, r] < (price if r == true else 0.0)
+        if every:
+            rises, falls = r == true or beta[i, r] > -price, r == true or beta[i, r] < 0.0
+        upper[r, i] = costs[true, r] if rises else -np.inf
+        lower[r, i] = costs[true, r] if falls else np.inf
+
+
+@kernel
+def values(scores, labels, prices, costs, every, beta, member):
+    """Primal and dual value, and how much of their difference is owed to examples outside the working set."""
+    k, m = scores.shape
+    primal = dual = outside = 0.0
+    for i in range(m):
+        own, true = scores[labels[i], i], labels[i]
+        paid = 0.0
+        for r in range(k):
+            gap = scores[r, i] + costs[true, r] - own
+            if gap > 0.0:
+                paid = paid + gap if every else max(paid, gap)
+        paid *= prices[i]
+        square = asked = 0.0
+        if beta[i, true] != 0.0:
+            for r in range(k):
+                square += beta[i, r] * scores[r, i]
+                asked -= beta[i, r] * costs[true, r]
+        primal += 0.5 * square + paid
+        dual += asked - 0.5 * square
+        if member[i] == 0.0:
+            outside += paid + square - asked
+    return primal, dual, outside
+
+
+@kernel
+def violations(scores, labels, every, upper, lower, high, low, found):
+    """The violation of every example at once, class by class: a processor takes many examples at a time."""
+    k, m = scores.shape
+    high[:] = -np.inf
+    low[:] = np.inf
+    for r in range(k):
+        line, above, below = scores[r], upper[r], lower[r]
+        for i in range(m):
+            appeal = line[i] + above[i]
+            high[i] = appeal if appeal > high[i] else high[i]
+        for i in range(m):
+            appeal = line[i] + below[i]
+            low[i] = appeal if appeal < low[i] else low[i]
+    if every:
+        for i in range(m):
+            own = scores[labels[i], i]
+            found[i] = max(high[i] - own, own - low[i])
+    else:
+        for i in range(m):
+            found[i] = max(high[i] - low[i], 0.0)
+
+
+@sums_in_any_order
+def climb(
+    rows,
+    places,
+    member,
+    curvatures,
+    labels,
+    prices,
+    costs,
+    every,
+    greed,
+    tolerance,
+    share,
+    most,
+    beta,
+    scores,
+    upper,
+    lower,
+    violated,
+):
+    r"""Move the worst examples of a working set, until the gap is small or owed to others.
+
+    A sweep computes all violations, and moves the examples whose violation is more than ``greed`` times the
+    worst. Each time that the worst has fallen by a fifth, primal and dual are computed.
+
+    Parameters
+    ----------
+    rows : (c, m) array
+        Rows of the Gram matrix, of float32 or float64.
+    places : (m,) int array
+        Which row is that of an example.
+    member : (m,) array of the type of rows
+        1 for the examples of the working set, whose rows are there; else 0.
+    curvatures : (m,) array
+        The diagonal of the Gram matrix; 0 where it is rounding.
+    labels : (m,) int array
+    prices : (m,) array
+    costs : (k, k) array
+    every : bool
+        Weston-Watkins, not Crammer-Singer.
+    greed : float
+        Between 0 and 1.
+    tolerance : float
+        Of the relative gap.
+    share : float
+        The part of the gap that others may owe.
+    most : int
+        At most about so many rows are moved.
+    beta : (m, k) array
+        Overwritten.
+    scores : (k, m) array of the type of rows
+        Those of ``beta``; overwritten.
+    upper, lower : (k, m) arrays of the type of rows
+        See :func:`open_sides`; overwritten.
+    violated : (m,) array of the type of rows
+        Filled.
+
+    Returns
+    -------
+    steps : int
+        How many rows were moved.
+    primal, dual, outside : float
+        As last computed.
+    """
+    k, m = scores.shape
+    high, low = np.empty_like(violated), np.empty_like(violated)
+    appeal, moved, todo = np.empty(k), np.empty(k), np.empty(m, np.intp)
+    steps, last = 0, np.inf
+    primal = dual = outside = 0.0
+    while True:
+        violations(scores, labels, every, upper, lower, high, low, violated)
+        top = violated[0] * member[0]
+        for i in range(m):
+            own = violated[i] * member[i]
+            top = own if own > top else top
+        worst = float(top)
+        if worst <= 0.8 * last or steps >= most:
+            last = worst
+            primal, dual, outside = values(scores, labels, prices, costs, every, beta, member)
+            gap = primal - dual
+            if gap <= tolerance * max(1.0, primal) or outside > share * gap or steps >= most:
+                return steps, primal, dual, outside
+        n, before = 0, steps
+        for i in range(m):
+            todo[n] = i
+            n += violated[i] * member[i] > greed * worst
+        for q in range(n):
+            i = todo[q]
+            true, price = labels[i], prices[i]
+            for r in range(k):
+                appeal[r] = scores[r, i] + costs[true, r]
+            if violation(appeal, beta[i], true, price, every) <= greed * worst:
+                continue
+            if every:
+                box_step(appeal, beta[i], true, price, curvatures[i], moved)
+            else:
+                simplex_step(appeal, beta[i], true, price, curvatures[i], moved)
+            row, changed = rows[places[i]], False
+            for r in range(k):
+                change = moved[r] - beta[i, r]
+                if change != 0.0:
+                    beta[i, r] = moved[r]
+                    factor, line = row.dtype.type(change), scores[r]
+                    for j in range(m):
+                        line[j] += factor * row[j]
+                    changed = True
+            steps += changed
+            open_row(i, beta, true, price, costs, every, upper, lower)
+        if steps == before:  # rounding has ended all progress
+            most = steps
+
+
+# ---------------------------------------------------------------------------------------------------
+# Linear scores: W is kept
+
+
+@sums_in_any_order
+def dense(X, squares, labels, prices, costs, every, order, margin, beta, W, active, counts):
+    r"""One pass over some rows of X; classes and examples that seem settled are left out from then on.
+
+    A class is left out of an example where its coefficient is at a bound, and its appeal on the far side: for
+    Crammer and Singer below that of every class that may rise, for Weston and Watkins by more than ``margin``
+    beyond that of the true one. An example is left out when one class remains.
+
+    Parameters
+    ----------
+    X : (m, d) array
+    squares : (m,) array
+        The squared norms of its rows.
+    labels : (m,) int array
+    prices : (m,) array
+    costs : (k, k) array
+    every : bool
+        Weston-Watkins, not Crammer-Singer.
+    order : (n,) int array
+        The examples to visit; those that are kept are moved to its beginning.
+    margin : float
+    beta : (m, k) array
+        Overwritten.
+    W : (k, d) array
+        Those of ``beta``; overwritten.
+    active : (m, k) int array
+        The classes of each example that are looked at come first; overwritten.
+    counts : (m,) int array
+        How many these are; overwritten.
+
+    Returns
+    -------
+    worst : float
+        The largest violation that was met.
+    kept : int
+        How many examples are kept.
+    """
+    k, d = W.shape
+    appeal, own, moved = np.empty(k), np.empty(k), np.empty(k)
+    worst, kept = 0.0, 0
+    for i in order:
+        x, classes = X[i], active[i]
+        n = counts[i]
+        for a in range(n):
+            row, score = W[classes[a]], 0.0
+            for j in range(d):
+                score += row[j] * x[j]
+            appeal[a] = score
+        n, true, violated = settle(
+            appeal, own, beta[i], labels[i], prices[i], costs, every, margin, classes, n
+        )
+        counts[i] = n
+        if n < 2:
+            continue
+        order[kept] = i
+        kept += 1
+        worst = max(worst, violated)
+        if violated <= 1e-14:
+            continue
+        if every:
+            box_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+        else:
+            simplex_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+        for a in range(n):
+            change = moved[a] - own[a]
+            if change != 0.0:
+                beta[i, classes[a]] = moved[a]
+                row = W[classes[a]]
+                for j in range(d):
+                    row[j] += change * x[j]
+    return worst, kept
+
+
+@sums_in_any_order
+def sparse(
+    data, indices, ends, squares, labels, prices, costs, every, order, margin, beta, W, active, counts
+):
+    """One pass over some rows of a compressed matrix, see :func:`dense`.
+
+    Parameters
+    ----------
+    data, indices, ends : arrays
+        Entry p has the value ``data[p]`` and stands in column ``indices[p]``; row i has those from
+        ``ends[i]`` to before ``ends[i + 1]``.
+    squares, labels, prices, costs, every, order, margin, beta, W, active, counts
+        As there, and so are the results.
+    """
+    k = len(W)
+    appeal, own, moved = np.empty(k), np.empty(k), np.empty(k)
+    worst, kept = 0.0, 0
+    for i in order:
+        first, last, classes = ends[i], ends[i + 1], active[i]
+        n = counts[i]
+        for a in range(n):
+            row, score = W[classes[a]], 0.0
+            for p in range(first, last):
+                score += row[indices[p]] * data[p]
+            appeal[a] = score
+        n, true, violated = settle(
+            appeal, own, beta[i], labels[i], prices[i], costs, every, margin, classes, n
+        )
+        counts[i] = n
+        if n < 2:
+            continue
+        order[kept] = i
+        kept += 1
+        worst = max(worst, violated)
+        if violated <= 1e-14:
+            continue
+        if every:
+            box_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+        else:
+            simplex_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+        for a in range(n):
+            change = moved[a] - own[a]
+            if change != 0.0:
+                beta[i, classes[a]] = moved[a]
+                row = W[classes[a]]
+                for p in range(first, last):
+                    row[indices[p]] += change * data[p]
+    return worst, kept
+
+
+@kernel
+def settle(appeal, own, beta, label, price, costs, every, margin, classes, n):
+    """Leave out the settled classes of an example, see :func:`dense`.
+
+    Parameters
+    ----------
+    appeal : (k,) array
+        The scores of the first n classes of the list; overwritten with the appeals of those that remain.
+    own : (k,) array
+        Filled with their coefficients.
+    beta, label, price, costs, every, margin
+        Of the example.
+    classes : (k,) int array
+        The list; those that are left out are moved behind those that remain.
+    n : int
+        Its length.
+
+    Returns
+    -------
+    n : int
+        The length of what remains.
+    true : int
+        The place of the true class in it, or -1.
+    violated : float
+        See :func:`violation`.
+    """
+    true, high, low = -1, -np.inf, np.inf
+    for a in range(n):
+        r = classes[a]
+        appeal[a] += costs[label, r]
+        own[a] = beta[r]
+        if r == label:
+            true = a
+        high = max(high, appeal[a])
+        if own[a] < (price if r == label else 0.0):
+            low = min(low, appeal[a])
+    level = appeal[true] if every else 0.0
+    a, worst = 0, 0.0
+    while a < n:
+        r, ahead, out = classes[a], 0.0, False
+        if every:
+            if a != true:
+                ahead = appeal[a] - level
+                out = (own[a] >= 0.0 and ahead < -margin) or (own[a] <= -price and ahead > margin)
+                if (own[a] > -price and ahead > 0.0) or (own[a] < 0.0 and ahead < 0.0):
+                    worst = max(worst, abs(ahead))
+        else:
+            out = own[a] >= (price if r == label else 0.0) and appeal[a] < low
+        if out:
+            n -= 1
+            classes[a], classes[n] = classes[n], r
+            appeal[a], own[a] = appeal[n], own[n]
+            if true == a:
+                true = -1
+            elif true == n:
+                true = a
+        else:
+            a += 1
+    return n, true, (worst if every else max(0.0, high - low))

@@ -1,0 +1,1138 @@
+r"""One optimum, three solvers: the machines of Crammer and Singer and of Weston and Watkins, certified.
+
+The machine of def-dual-problem has scores :math:`f_r` in the Hilbert space of a kernel, and minimises
+
+.. math:: \tfrac12 \sum_r \|f_r\|^2 + \sum_i C_i \ell_i(f), \qquad C_i = C s_i,
+
+with a hinge of :mod:`mcutils.hinge`, costs :math:`\Delta` and weights :math:`s_i`. Its dual is in
+:mod:`mcutils.dual`: multipliers :math:`\alpha_{ir}` make the coefficients :math:`\beta_{ir}` of
+:math:`f_r = \sum_i \beta_{ir} K(x_i, \cdot)`, whose rows sum to 0. The largest dual value is the least primal
+one (thm-dual-strong), so that both together are a certificate, and every fit ends with one.
+
+- :func:`solve_qp` hands the textbook's quadratic program to cvxopt: matrices of m k rows and columns.
+- :func:`solve_interior` hands it over as functions, and solves the equations of each step class by class
+  (thm-solver-structure): k Cholesky factors of m rows, and one more.
+- :func:`solve_block` moves one example after the other to its best multipliers (alg-solver-block).
+  :class:`CrammerSinger` and :class:`WestonWatkins` use it by default: with kernel rows that are computed
+  when an example first moves, or without any kernel, on W.
+
+>>> import numpy as np
+>>> X = np.array([[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0], [0.0, 2.0], [0.0, 99.0]])
+>>> machine = CrammerSinger(fit_intercept=False, tol=1e-9).fit(X, [0, 1, 2, 2, 2])
+>>> machine.coef_.round(6)
+array([[-0.5     , -0.333333],
+       [ 0.5     , -0.333333],
+       [ 0.      ,  0.666667]])
+>>> round(12 * machine.certificate_.primal, 6), machine.converged_
+(7.0, True)
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from numbers import Integral, Real
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.sparse import csr_array, hstack, issparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from .binary import _check_gram, _is_precomputed
+from .certificate import Certificate
+from .dual import _certificate, _count_classes, _table, feasible, quadratic_program
+from .hinge import _check_cost, _pull, _Setting, _setting
+from .kernel import Kernel, _squares, check_psd, resolve
+
+__all__ = ["CrammerSinger", "Solution", "WestonWatkins", "solve_block", "solve_interior", "solve_qp"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+
+SOLVERS = ("block", "interior", "qp")
+PRECISIONS = ("auto", "single", "double")
+INTERCEPTS = (False, True, "appended")
+
+# A sweep moves the examples that violate more than this part of the worst.
+_GREED = 0.6
+# The working set grows when others owe more than this part of the gap; first and later by so many examples.
+_SHARE, _FIRST, _MORE = 0.5, 512, 256
+# Up to so many free multipliers a Newton step is taken.
+_NEWTON = 1500
+# The passes over the examples of a linear machine before the first Newton step; then twice as many.
+_PATIENCE = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    r"""What a solver found.
+
+    Attributes
+    ----------
+    multipliers : (m, k) array
+        :math:`\alpha`, feasible; for the true class the sum of the others.
+    certificate : Certificate
+        Primal and dual value of the machine that they make, and the residuals of :func:`mcutils.dual.kkt`.
+        ``n_iter`` counts the steps of an interior-point method, or how many times m examples were moved.
+    converged : bool
+        Whether the relative gap is at most ``tol``.
+    """
+
+    multipliers: Floats
+    certificate: Certificate
+    converged: bool
+
+
+# ---------------------------------------------------------------------------------------------------
+# Gram matrices, whole or by rows
+
+
+class _Whole:
+    """A Gram matrix that is there."""
+
+    def __init__(self, matrix: Floats):
+        self.rows = matrix
+        self.curvatures = np.diag(matrix).copy()
+        self.places = np.arange(len(matrix))
+        self.member = np.ones(len(matrix))
+
+    def more(self, violated: Floats) -> bool:
+        """All rows are there."""
+        return False
+
+    def square(self, indices: Indices) -> Floats:
+        return self.rows[np.ix_(indices, indices)]
+
+    def product(self, beta: Floats) -> Floats:
+        used = np.flatnonzero(beta.any(axis=1))
+        if 2 * len(used) > len(beta):
+            return self.rows @ beta
+        scores: Floats = self.rows[used].T @ beta[used]
+        return scores
+
+
+class _ByRows:
+    """A Gram matrix of which only the rows of a working set are computed, as far as there is room for them.
+
+    In single precision they take half the room, and less time; :meth:`product` always has double.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, shift: float, kind: Any, room: float):
+        self.kernel, self.X, self.shift = kernel, X, shift
+        m = X.shape[0]
+        self.curvatures = kernel.diagonal(X) + shift
+        self.points = X.astype(kind)
+        capacity = int(min(m, max(_FIRST, room // (np.dtype(kind).itemsize * m))))
+        self.rows = np.empty((capacity, m), kind)
+        self.places = np.full(m, -1)
+        self.owner = np.full(capacity, -1)
+        self.member = np.zeros(m, kind)
+
+    def doubled(self) -> "_ByRows":
+        """The same with rows in double precision."""
+        again = _ByRows(self.kernel, self.X, self.shift, np.float64, 2 * self.rows.nbytes)
+        again.take(self.owner[self.owner >= 0], self.member)
+        return again
+
+    def take(self, new: Indices, violated: Any) -> None:
+        """Compute rows; where there is no room, instead of those that violate least."""
+        free = np.flatnonzero(self.owner < 0)[: len(new)]
+        if len(free) < len(new):
+            kept = np.flatnonzero(self.owner >= 0)
+            by_violation = kept[np.argsort(violated[self.owner[kept]], kind="stable")]
+            free = np.concatenate([free, by_violation[: len(new) - len(free)]])
+            old = self.owner[free]
+            self.places[old[old >= 0]] = -1
+            self.member[old[old >= 0]] = 0
+        self.owner[free], self.places[new], self.member[new] = new, free, 1
+        for start in range(0, len(new), 128):  # what a kernel takes beside its answer stays small
+            part = slice(start, start + 128)
+            found = self.kernel.block(self.points[new[part]], self.points)
+            if self.shift:
+                found += found.dtype.type(self.shift)
+            self.rows[free[part]] = found
+
+    def more(self, violated: Floats) -> bool:
+        """Add the worst examples to the working set; whether there were any."""
+        others = np.where(self.member > 0, 0.0, violated)
+        count = min(_MORE, len(self.owner) // 2)
+        worst = np.argpartition(-others, count)[:count] if len(others) > count else np.arange(len(others))
+        worst = worst[others[worst] > 0]
+        if not len(worst):
+            return False
+        self.take(np.sort(worst), violated)
+        return True
+
+    def square(self, indices: Indices) -> Floats:
+        points = self.X[indices]
+        return self.kernel.gram(points) + self.shift
+
+    def product(self, beta: Floats) -> Floats:
+        used = np.flatnonzero(beta.any(axis=1))
+        scores = np.zeros(beta.shape)
+        if len(used):
+            points, weights = self.X[used], beta[used]
+            for rows, part in self.kernel.blocks(self.X, points, size=512):
+                scores[rows] = part @ weights
+            if self.shift:
+                scores += self.shift * weights.sum(axis=0)
+        return scores
+
+
+class _Linear:
+    """The Gram matrix of the rows of X, of which a part is needed at times."""
+
+    def __init__(self, X: Any):
+        self.X = X
+
+    def square(self, indices: Indices) -> Floats:
+        points = self.X[indices]
+        found = points @ points.T
+        square: Floats = found.toarray() if issparse(found) else found
+        return square
+
+
+# ---------------------------------------------------------------------------------------------------
+# Ascent
+
+
+class _Task:
+    """The checked problem, without the examples: every row moves by itself."""
+
+    def __init__(self, loss: str, setting: _Setting, k: int):
+        self.loss, self.setting = loss, setting
+        self.labels, self.prices = setting.labels, setting.prices
+        self.every = loss == "weston-watkins"
+        self.costs = 1.0 - np.eye(k) if setting.costs is None else setting.costs
+        self.k = k
+
+    def multipliers(self, beta: Floats) -> Floats:
+        """Those of coefficients, 0 for the true class."""
+        A = np.maximum(-beta, 0.0)
+        A[np.arange(len(A)), self.labels] = 0.0
+        return A
+
+    def tidy(self, beta: Floats) -> Floats:
+        """Coefficients whose rows sum to 0, from such up to rounding."""
+        return _pull(self.multipliers(beta), self.labels)
+
+    def certificate(self, beta: Floats, scores: Floats, n_iter: int) -> Certificate:
+        squares = np.einsum("ir,ir->r", beta, scores)
+        rounding = 1e-12 * float(np.abs(beta * scores).sum())
+        if squares.min() < -rounding:
+            raise ValueError(
+                "kernel must be positive semidefinite, found a combination of the examples with the square "
+                f"{squares.min():.4g}: mcutils.kernel.check_psd shows a negative eigenvalue"
+            )
+        return _certificate(self.multipliers(beta), scores, self.setting, self.loss, n_iter)
+
+    def free(self, beta: Floats, rows: Indices) -> NDArray[np.bool_]:
+        """Which coefficients of some rows have room on both sides."""
+        part, price = beta[rows], self.prices[rows][:, None]
+        true = self.labels[rows][:, None] == np.arange(self.k)
+        if self.every:
+            inside: NDArray[np.bool_] = (part < 0) & (part > -price) & ~true
+            return np.asarray(inside | (true & inside.any(axis=1, keepdims=True)))
+        return np.asarray(part < np.where(true, price, 0.0))
+
+
+def _climb(
+    gram: "_Whole | _ByRows", task: _Task, tol: float, max_iter: int, beta: Floats
+) -> tuple[Floats, Certificate]:
+    """The block ascent of a kernel machine."""
+    from .jit import multiclass as compiled
+
+    m, kind = len(beta), gram.rows.dtype
+    curvatures = np.where(gram.curvatures > 1e-12 * gram.curvatures.max(initial=0.0), gram.curvatures, 0.0)
+    costs, prices, labels = task.costs, task.prices, task.labels
+    upper, lower = np.empty((task.k, m), kind), np.empty((task.k, m), kind)
+    violated = np.zeros(m, kind)
+    scores = gram.product(beta)
+    if isinstance(gram, _ByRows):
+        spread = np.argsort(labels, kind="stable")[np.linspace(0, m - 1, min(m, _FIRST)).astype(np.intp)]
+        gram.take(np.unique(spread), violated)
+    left, budget = max_iter * m, 20 * m
+    goal, best, idle, steps = tol, np.inf, 0, 0
+    while True:
+        table = np.ascontiguousarray(scores.T, dtype=kind)
+        compiled.open_sides(beta, labels, prices, costs, task.every, upper, lower)
+        while True:
+            done, primal, dual, outside = compiled.climb(
+                gram.rows,
+                gram.places,
+                gram.member,
+                curvatures,
+                labels,
+                prices,
+                costs,
+                task.every,
+                _GREED,
+                goal,
+                _SHARE,
+                min(budget, left - steps),
+                beta,
+                table,
+                upper,
+                lower,
+                violated,
+            )
+            steps += done
+            gap = primal - dual
+            if gap <= goal * max(1.0, primal) or steps >= left or not outside > _SHARE * gap:
+                break
+            if not gram.more(violated):
+                break
+        beta = task.tidy(beta)
+        scores = gram.product(beta)
+        found = task.certificate(beta, scores, max(1, ceil(steps / m)))
+        if found.gap <= tol or steps >= left or idle > 25:
+            return beta, found
+        idle = idle + 1 if found.gap > 0.5 * best else 0
+        best = min(best, found.gap)
+        goal = min(goal, 0.5 * tol)
+        if isinstance(gram, _ByRows) and kind == np.float32 and idle > 1:
+            gram, kind = gram.doubled(), np.dtype(np.float64)
+            upper, lower, violated = upper.astype(kind), lower.astype(kind), violated.astype(kind)
+        elif gap > goal * max(1.0, primal):  # the ascent has stalled
+            if _newton(gram, task, beta, scores):
+                scores = gram.product(beta)
+            budget = min(2 * budget, left)
+
+
+def _newton(gram: Any, task: _Task, beta: Floats, scores: Floats) -> bool:
+    """Newton steps on the coefficients that have room on both sides; each as far as the bounds allow.
+
+    The last one, that no bound stops, ends where single rows would creep along a valley. The others bring a
+    coefficient to its bound each.
+    """
+    rows = np.flatnonzero(beta.any(axis=1))
+    free = task.free(beta, rows)
+    rows = rows[free.sum(axis=1) > 1]
+    if not 0 < int(task.free(beta, rows).sum()) - len(rows) <= _NEWTON:
+        return False
+    square = gram.square(rows)
+    tiny = 1e-12 * (float(np.diag(square).max()) or 1.0)
+    appeal = scores[rows] + task.costs[task.labels[rows]]
+    own, labels, prices = beta[rows], task.labels[rows], task.prices[rows]
+    true = labels[:, None] == np.arange(task.k)
+    high = np.where(true, np.inf if task.every else prices[:, None], 0.0)
+    low = np.where(true | (not task.every), -np.inf, -prices[:, None])
+    moved = False
+    for _ in range(len(rows) * task.k):
+        free = (own < high) & (own > low)
+        # what the others of a row gain, one of them loses: the true class, or that which has most room
+        base = np.where(task.every | free[true], labels, np.where(free, own, np.inf).argmin(axis=1))
+        free[np.arange(len(rows)), base] = False
+        i, r = np.nonzero(free)
+        if not len(i):
+            break
+        b = base[i]
+        signs = (
+            (r[:, None] == r).astype(np.float64) - (r[:, None] == b) - (b[:, None] == r) + (b[:, None] == b)
+        )
+        hessian = square[np.ix_(i, i)] * signs
+        hessian[np.diag_indices(len(i))] += tiny
+        slope = appeal[i, b] - appeal[i, r]
+        try:
+            step = cho_solve(cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False), slope)
+        except np.linalg.LinAlgError:
+            break
+        direction = np.zeros_like(own)
+        direction[i, r] = step
+        np.add.at(direction, (i, b), -step)
+        change = square @ direction
+        gain, curvature = float(slope @ step), float(np.vdot(direction, change))
+        if not (np.isfinite(curvature) and gain > 0):
+            break
+        side = np.where(direction > 0, high, low)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            room = np.where(direction != 0, (side - own) / direction, np.inf)
+            t = min(gain / curvature if curvature > 0 else np.inf, float(room.min()))
+        if not 0 < t < np.inf:
+            break
+        stopped = room <= t
+        own = np.where(stopped, side, np.clip(own + t * direction, low, high))
+        appeal += t * change
+        moved = True
+        if not stopped.any():
+            break
+    beta[rows] = own
+    beta[:] = task.tidy(beta)
+    return moved
+
+
+def _sweep(X: Any, task: _Task, tol: float, max_iter: int, beta: Floats) -> tuple[Floats, Certificate]:
+    """The block ascent of a linear machine, which keeps W."""
+    from .jit import multiclass as compiled
+
+    m = X.shape[0]
+    generator = np.random.default_rng(0)
+    squares = _squares(X)
+    squares[squares <= 1e-12 * squares.max(initial=0.0)] = 0.0
+    rows = np.flatnonzero(task.prices > 0)
+    active, counts = np.empty((m, task.k), np.int32), np.empty(m, np.int32)
+    data = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
+    visit: Any = compiled.sparse if issparse(X) else compiled.dense
+    accuracy = float(task.costs.max()) or 1.0
+    best, idle, n_iter, patience = np.inf, 0, 0, _PATIENCE
+    while True:
+        W = np.ascontiguousarray((X.T @ beta).T)
+        order, margin, start = rows, np.inf, n_iter
+        active[:], counts[:] = np.arange(task.k, dtype=np.int32), task.k
+        settled = False
+        while n_iter < min(max_iter, start + patience) and not settled:
+            order = generator.permutation(order)
+            worst, kept = visit(
+                *data,
+                squares,
+                task.labels,
+                task.prices,
+                task.costs,
+                task.every,
+                order,
+                margin,
+                beta,
+                W,
+                active,
+                counts,
+            )
+            n_iter += 1
+            order, margin = order[:kept], max(worst, accuracy)
+            settled = worst <= accuracy or not kept
+        beta = task.tidy(beta)
+        W = np.ascontiguousarray((X.T @ beta).T)
+        scores = X @ W.T
+        found = task.certificate(beta, scores, n_iter)
+        if found.gap <= tol or n_iter >= max_iter or idle > 25:
+            return beta, found
+        idle = idle + 1 if found.gap > 0.5 * best else 0
+        best = min(best, found.gap)
+        if settled:
+            accuracy *= 0.5
+        else:
+            _newton(_Linear(X), task, beta, scores)
+            patience *= 2
+
+
+# ---------------------------------------------------------------------------------------------------
+# Solvers of a Gram matrix
+
+
+def solve_block(
+    gram: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_classes: int | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
+    initial: ArrayLike | None = None,
+) -> Solution:
+    r"""Move one example after the other to its best multipliers, the worst first (alg-solver-block).
+
+    Parameters
+    ----------
+    gram : (m, m) array-like
+        :math:`K(x_i, x_j)`, symmetric and positive semidefinite. Symmetry and the minors of two rows are
+        checked, all of it by :func:`mcutils.kernel.check_psd`; add 1 to it for a regularised bias.
+    y : (m,) array-like of int
+        The true classes, 0 to k - 1.
+    loss : {"crammer-singer", "weston-watkins"}
+    C : float
+        The price of loss, positive.
+    cost : (k, k) array-like, optional
+        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+    sample_weight : (m,) array-like, optional
+        :math:`s_i \ge 0`, by default 1.
+    n_classes : int, optional
+        k; by default the size of ``cost``, or as many classes as ``y`` shows.
+    tol : float
+        The relative gap :math:`(P - D) / \max(1, |P|)` to stop at.
+    max_iter : int
+        At most so many times m examples are moved.
+    initial : (m, k) array-like, optional
+        Multipliers to start from, as those of a smaller C; moved into their bounds first.
+
+    Returns
+    -------
+    Solution
+
+    Warns
+    -----
+    ConvergenceWarning
+        With the gap that was reached, where it is larger than ``tol``.
+
+    Examples
+    --------
+    >>> found = solve_block([[1.0, 0.0], [0.0, 1.0]], [0, 1])
+    >>> found.multipliers, found.certificate.primal, found.converged
+    (array([[0.5, 0.5],
+           [0.5, 0.5]]), 0.5, True)
+    """
+    matrix, task, tol = _problem(gram, y, loss, C, cost, sample_weight, n_classes, tol)
+    beta = _start(task, initial, y, loss, C, sample_weight)
+    beta, found = _climb(_Whole(matrix), task, tol, _check_max_iter(max_iter), beta)
+    return _solution(task, beta, found, tol)
+
+
+def solve_qp(
+    gram: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_classes: int | None = None,
+    tol: float = 1e-8,
+    max_iter: int = 100,
+) -> Solution:
+    r"""Hand the textbook's matrices, :func:`mcutils.dual.quadratic_program`, to cvxopt.
+
+    For comparison: its memory grows as :math:`(m k)^2`, and its time as :math:`(m k)^3`.
+
+    Parameters
+    ----------
+    gram, y, loss, C, cost, sample_weight, n_classes
+        As in :func:`solve_block`. Examples without weight are left out.
+    tol : float
+        The relative gap that is asked for.
+    max_iter : int
+        At most so many steps.
+
+    Returns
+    -------
+    Solution
+
+    Warns
+    -----
+    ConvergenceWarning
+        With the gap that was reached, where it is larger than ``tol``.
+
+    Examples
+    --------
+    >>> found = solve_qp([[1.0, -1.0], [-1.0, 1.0]], [0, 1])
+    >>> found.multipliers.round(6), round(found.certificate.primal, 6), found.converged
+    (array([[0.25, 0.25],
+           [0.25, 0.25]]), 0.25, True)
+    """
+    matrix, task, tol = _problem(gram, y, loss, C, cost, sample_weight, n_classes, tol)
+    beta, found = _by_cvxopt(matrix, task, tol, _check_max_iter(max_iter), structured=False)
+    return _solution(task, beta, found, tol)
+
+
+def solve_interior(
+    gram: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_classes: int | None = None,
+    tol: float = 1e-8,
+    max_iter: int = 100,
+) -> Solution:
+    r"""Let cvxopt solve the same program, with functions in place of matrices (thm-solver-structure).
+
+    Each step of its interior-point method has a positive diagonal matrix :math:`E_r` for each class, and asks
+    for the solution of the equations
+
+    .. math:: (D_r K D_r + E_r) u_r + D_r v = p_r, \qquad \sum_r D_r u_r = q,
+
+    where :math:`D_r` has the signs :math:`2 [y_i = r] - 1`. With :math:`N_r = (K + E_r)^{-1}` they are
+    :math:`\big(\sum_r N_r\big) v = \sum_r N_r D_r p_r - q` and :math:`u_r = D_r N_r (D_r p_r - v)`. As
+    :math:`N_r = E_r^{-1/2} (I + E_r^{-1/2} K E_r^{-1/2})^{-1} E_r^{-1/2}`, it takes one Cholesky factor for
+    each class, of a matrix with no eigenvalue below 1, and one for v: time that grows as :math:`m^3 k`.
+
+    Parameters, results and warnings are those of :func:`solve_qp`.
+
+    Examples
+    --------
+    >>> found = solve_interior([[1.0, -1.0], [-1.0, 1.0]], [0, 1])
+    >>> found.multipliers.round(6), round(found.certificate.primal, 6), found.converged
+    (array([[0.25, 0.25],
+           [0.25, 0.25]]), 0.25, True)
+    """
+    matrix, task, tol = _problem(gram, y, loss, C, cost, sample_weight, n_classes, tol)
+    beta, found = _by_cvxopt(matrix, task, tol, _check_max_iter(max_iter), structured=True)
+    return _solution(task, beta, found, tol)
+
+
+def _by_cvxopt(
+    gram: Floats, task: _Task, tol: float, max_iter: int, *, structured: bool
+) -> tuple[Floats, Certificate]:
+    cvxopt = _cvxopt()
+    m, k = len(gram), task.k
+    used = np.flatnonzero(task.prices > 0)
+    setting = task.setting
+    part = _Setting(setting.labels[used], setting.costs, setting.prices[used])
+    # prices of the size of 1 are what its stopping rule expects
+    unit = float(part.prices.max(initial=0.0)) or 1.0
+    program: Any
+    if structured:
+        program = _Structured(gram[np.ix_(used, used)] * unit, part, task, unit)
+        more = {"kktsolver": program.solver}
+    else:
+        program = quadratic_program(
+            gram[np.ix_(used, used)] * unit,
+            part.labels,
+            loss=task.loss,
+            cost=part.costs,
+            sample_weight=part.prices / unit,
+            n_classes=k,
+        )
+        more = {}
+    given = (program.P, program.q, program.G, program.h, program.A, program.b)
+    options = {
+        "show_progress": False,
+        "maxiters": max_iter,
+        "abstol": 0.1 * tol / unit,
+        "reltol": 0.1 * tol,
+        "feastol": min(1e-8, 0.1 * tol),
+    }
+    try:
+        found = cvxopt.solvers.coneqp(
+            *(cvxopt.matrix(each) if isinstance(each, np.ndarray) else each for each in given[:4]),
+            None,
+            *(cvxopt.matrix(each) if isinstance(each, np.ndarray) else each for each in given[4:]),
+            options=options,
+            **more,
+        )
+        u, steps = np.array(found["x"]).reshape(k, -1).T * unit, int(found["iterations"])
+    except (ArithmeticError, ValueError) as reason:  # a matrix that has lost its definiteness
+        raise RuntimeError(f"cvxopt gave up: {reason}") from reason
+    beta = np.zeros((m, k))
+    A = feasible(u, part.labels, loss=task.loss, C=1.0, sample_weight=part.prices)
+    beta[used] = _pull(A, part.labels)
+    return beta, task.certificate(beta, gram @ beta, max(1, steps))
+
+
+def _cvxopt() -> Any:
+    try:
+        import cvxopt
+        import cvxopt.solvers
+    except ImportError as reason:
+        raise ImportError(
+            "this solver needs cvxopt: install it, as with pip install 'cvxopt>=1.3' or with the extra "
+            "multiclass-theorems[interior], or use the solver 'block'"
+        ) from reason
+    return cvxopt
+
+
+class _Structured:
+    """The program of :func:`mcutils.dual.quadratic_program` as functions, and the equations of a step.
+
+    For Weston-Watkins one inequality more says of each sum what follows from its terms, that it is not
+    negative: without it the diagonal matrix of the step would have zeros.
+    """
+
+    def __init__(self, gram: Floats, setting: _Setting, task: _Task, unit: float):
+        cvxopt = _cvxopt()
+        self.gram, self.m, self.k = gram, len(gram), task.k
+        true = setting.labels == np.arange(task.k)[:, None]
+        self.signs = np.where(true, 1.0, -1.0)
+        prices = np.broadcast_to(setting.prices / unit, true.shape)
+        self.bounded_below = ~true if task.loss == "crammer-singer" else np.full(true.shape, True)
+        self.bounded_above = true if task.loss == "crammer-singer" else ~true
+        costs = task.costs[setting.labels].T
+        self.q = cvxopt.matrix(np.where(true, 0.0, -costs).ravel())
+        lower, upper = int(self.bounded_below.sum()), int(self.bounded_above.sum())
+        self.h = cvxopt.matrix(np.concatenate([np.zeros(lower), prices[self.bounded_above]]))
+        self.split = lower
+        self.b = cvxopt.matrix(0.0, (self.m, 1))
+        self.rows = lower + upper
+
+    def table(self, vector: Any) -> Floats:
+        """A view of a vector of unknowns, a row for each class."""
+        view: Floats = np.asarray(vector).reshape(self.k, self.m)
+        return view
+
+    def P(self, x: Any, y: Any, alpha: float = 1.0, beta: float = 0.0) -> None:
+        product = self.signs * ((self.signs * self.table(x)) @ self.gram)
+        self.add(y, product.ravel(), alpha, beta)
+
+    def A(self, x: Any, y: Any, alpha: float = 1.0, beta: float = 0.0, trans: str = "N") -> None:
+        if trans == "N":
+            self.add(y, (self.signs * self.table(x)).sum(axis=0), alpha, beta)
+        else:
+            self.add(y, (self.signs * np.asarray(x).ravel()).ravel(), alpha, beta)
+
+    def G(self, x: Any, y: Any, alpha: float = 1.0, beta: float = 0.0, trans: str = "N") -> None:
+        if trans == "N":
+            table = self.table(x)
+            product = np.concatenate([-table[self.bounded_below], table[self.bounded_above]])
+        else:
+            product = self.spread(np.asarray(x).ravel()).ravel()
+        self.add(y, product, alpha, beta)
+
+    def spread(self, values: Floats) -> Floats:
+        """The transpose of G."""
+        table = np.zeros((self.k, self.m))
+        table[self.bounded_below] -= values[: self.split]
+        table[self.bounded_above] += values[self.split :]
+        return table
+
+    @staticmethod
+    def add(y: Any, product: Floats, alpha: float, beta: float) -> None:
+        target = np.asarray(y).reshape(-1)
+        target *= beta
+        target += alpha * product
+
+    def solver(self, W: Any) -> Callable[[Any, Any, Any], None]:
+        """What solves the equations of a step, whose scaling is W."""
+        weights = np.asarray(W["d"]).ravel() ** -2
+        diagonal = np.zeros((self.k, self.m))
+        diagonal[self.bounded_below] += weights[: self.split]
+        diagonal[self.bounded_above] += weights[self.split :]
+        roots = diagonal**-0.5
+        factors, total = [], np.zeros((self.m, self.m))
+        for root in roots:
+            scaled = root[:, None] * self.gram * root
+            scaled[np.diag_indices(self.m)] += 1.0
+            factor, failed = dpotrf(scaled, lower=True, overwrite_a=True)
+            if failed:
+                raise ArithmeticError("a scaled Gram matrix has a negative eigenvalue")
+            factors.append(factor)
+            inverse, _ = dpotri(factor, lower=True)
+            total += root[:, None] * inverse * root  # the lower triangle
+        total_factor = cho_factor(total, lower=True, overwrite_a=True, check_finite=False)
+
+        def inverses(table: Floats) -> Floats:
+            """:math:`N_r` times each row."""
+            return np.stack(
+                [
+                    root * cho_solve((factor, True), root * row, check_finite=False)
+                    for root, factor, row in zip(roots, factors, table, strict=True)
+                ]
+            )
+
+        scale = np.sqrt(weights)
+
+        def solve(x: Any, y: Any, z: Any) -> None:
+            u, v, w = np.asarray(x).reshape(-1), np.asarray(y).reshape(-1), np.asarray(z).reshape(-1)
+            right = self.signs * (u.reshape(self.k, self.m) + self.spread(weights * w))
+            v[:] = cho_solve(total_factor, inverses(right).sum(axis=0) - v, check_finite=False)
+            table = self.signs * inverses(right - v)
+            u[:] = table.ravel()
+            product = np.concatenate([-table[self.bounded_below], table[self.bounded_above]])
+            w[:] = scale * (product - w)
+
+        return solve
+
+
+def _problem(
+    gram: ArrayLike,
+    y: ArrayLike,
+    loss: str,
+    C: float,
+    cost: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    n_classes: int | None,
+    tol: float,
+) -> tuple[Floats, _Task, float]:
+    matrix = _check_gram(gram)
+    k = _count_classes(y, len(matrix), cost, n_classes)
+    setting = _setting(k, len(matrix), y, loss, C, cost, sample_weight)
+    return matrix, _Task(loss, setting, k), _check_tol(tol)
+
+
+def _start(
+    task: _Task,
+    initial: ArrayLike | None,
+    y: ArrayLike,
+    loss: str,
+    C: float,
+    sample_weight: ArrayLike | None,
+) -> Floats:
+    """Coefficients to start from."""
+    if initial is None:
+        return np.zeros((len(task.labels), task.k))
+    table = _table(initial, len(task.labels), task.k, "initial")
+    return _pull(feasible(table, y, loss=loss, C=C, sample_weight=sample_weight), task.labels)
+
+
+def _solution(task: _Task, beta: Floats, found: Certificate, tol: float) -> Solution:
+    multipliers = task.multipliers(beta)
+    rows = np.arange(len(beta))
+    multipliers[rows, task.labels] = multipliers.sum(axis=1)
+    converged = found.certifies(tol)
+    if not converged:
+        _warn(found, tol)
+    return Solution(multipliers, found, converged)
+
+
+def _warn(found: Certificate, tol: float) -> None:
+    warnings.warn(
+        f"the machine is not solved to tol={tol:g}: after {found.n_iter} iterations the relative gap of "
+        f"primal and dual is {found.gap:.3g}; increase max_iter or tol, or decrease C",
+        ConvergenceWarning,
+        stacklevel=4,  # who called solve_... or fit
+    )
+
+
+def _check_tol(tol: float) -> float:
+    if isinstance(tol, (bool, np.bool_)) or not isinstance(tol, Real) or not 0 < tol < np.inf:
+        raise ValueError(f"tol must be a positive, finite number, found {tol!r}")
+    return float(tol)
+
+
+def _check_max_iter(max_iter: int) -> int:
+    if isinstance(max_iter, (bool, np.bool_)) or not isinstance(max_iter, Integral) or max_iter < 1:
+        raise ValueError(f"max_iter must be an integer, at least 1, found {max_iter!r}")
+    return int(max_iter)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Estimators
+
+
+class _Machine(ClassifierMixin, BaseEstimator):
+    """What the two machines share: all but the loss."""
+
+    _loss: str
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str | Kernel = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        fit_intercept: bool | str = "appended",
+        cost: ArrayLike | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        solver: str = "block",
+        tol: float = 1e-4,
+        max_iter: int = 10_000,
+        warm_start: bool = False,
+        precision: str = "auto",
+        cache_size: float = 256,
+        check_kernel: bool = False,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.cost = cost
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.precision = precision
+        self.cache_size = cache_size
+        self.check_kernel = check_kernel
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Solve the machine.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+            The examples; for a precomputed kernel their (m, m) Gram matrix.
+        y : (m,) array-like
+            Labels of at least two classes.
+        sample_weight : (m,) array-like, optional
+            Factors of C, at least 0. An example of weight 0 is ignored.
+
+        Returns
+        -------
+        Self
+        """
+        tol, max_iter = self._check_parameters()
+        X, labels = self._validate(X, y=y)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        k = len(self.classes_)
+        if k < 2:
+            raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
+        weights = self._weights(X, labels, codes, sample_weight)
+        setting = _Setting(codes, _check_cost(self.cost, k), float(self.C) * weights)
+        task = _Task(self._loss, setting, k)
+        self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
+        beta = self._before(task)
+        bias, linear = float(bool(self.fit_intercept)), self.kernel_.name == "linear"
+        if self.check_kernel and not linear:
+            check_psd(X if self.kernel_.name == "precomputed" else self.kernel_.gram(X))
+        if self.solver != "block":
+            gram = _check_gram(X) if self.kernel_.name == "precomputed" else self.kernel_.gram(X)
+            beta, found = _by_cvxopt(gram + bias, task, tol, max_iter, structured=self.solver == "interior")
+        elif linear:
+            beta, found = _sweep(_with_ones(X) if bias else X, task, tol, max_iter, beta)
+        else:
+            beta, found = _climb(self._gram(X, bias, tol), task, tol, max_iter, beta)
+        self._codes = codes
+        self.certificate_, self.converged_ = found, found.certifies(tol)
+        self.n_iter_ = found.n_iter or 1
+        self.dual_coef_ = beta + 0.0
+        self.support_ = np.flatnonzero(beta.any(axis=1))
+        self.support_of_class_ = [np.flatnonzero(column) for column in beta.T]
+        self.intercept_ = bias * beta.sum(axis=0) + 0.0
+        if linear:
+            self.coef_ = np.ascontiguousarray((X.T @ beta).T)
+        elif self.kernel_.name != "precomputed":
+            self.support_vectors_ = X[self.support_]
+        if not self.converged_:
+            _warn(found, tol)
+        return self
+
+    def scores(self, X: Any) -> Floats:
+        r"""The scores :math:`f_r(x)` of all classes, for two classes both.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+            For a precomputed kernel the (n, m) matrix of the kernel with the examples of the training.
+
+        Returns
+        -------
+        (n, k) array
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        weights = self.dual_coef_[self.support_]
+        found: Floats = np.zeros((X.shape[0], len(self.classes_)))
+        if self.kernel_.name == "linear":
+            found += X @ self.coef_.T
+        elif self.kernel_.name == "precomputed":
+            found += X[:, self.support_] @ weights
+        elif len(weights):
+            for rows, part in self.kernel_.blocks(X, self.support_vectors_, size=512):
+                found[rows] = part @ weights
+        found += self.intercept_
+        return found
+
+    def decision_function(self, X: Any) -> Floats:
+        """The scores of all classes; for two classes the second less the first.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array, or (n,) array for two classes
+        """
+        found = self.scores(X)
+        if found.shape[1] > 2:
+            return found
+        ahead: Floats = found[:, 1] - found[:, 0]
+        return ahead
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of the largest score; ties go to the smallest class.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        largest = self.scores(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[largest]
+        return labels
+
+    def _validate(self, X: Any, **more: Any) -> Any:
+        sparse = False if _is_precomputed(self.kernel) else "csr"
+        found = validate_data(self, X, accept_sparse=sparse, dtype=np.float64, order="C", **more)
+        rows = found[0] if isinstance(found, tuple) else found
+        if issparse(rows) and not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+            return (rows, *found[1:]) if isinstance(found, tuple) else rows
+        return found
+
+    def _check_parameters(self) -> tuple[float, int]:
+        if isinstance(self.C, (bool, np.bool_)) or not isinstance(self.C, Real) or not 0 < self.C < np.inf:
+            raise ValueError(f"C must be a positive, finite number, found {self.C!r}")
+        for name, allowed in (
+            ("solver", SOLVERS),
+            ("precision", PRECISIONS),
+            ("fit_intercept", INTERCEPTS),
+            ("warm_start", (False, True)),
+            ("check_kernel", (False, True)),
+        ):
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(map(repr, allowed))}, found {getattr(self, name)!r}"
+                )
+        size = self.cache_size
+        if isinstance(size, (bool, np.bool_)) or not isinstance(size, Real) or not size > 0:
+            raise ValueError(f"cache_size must be a positive number of MiB, found {size!r}")
+        return _check_tol(self.tol), _check_max_iter(self.max_iter)
+
+    def _weights(
+        self, X: Any, labels: NDArray[Any], codes: Indices, sample_weight: ArrayLike | None
+    ) -> Floats:
+        weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        of_class = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=labels, sample_weight=weights
+        )
+        if not (np.isfinite(of_class).all() and of_class.min() >= 0):
+            raise ValueError(f"class_weight must be numbers, at least 0, found {of_class.tolist()}")
+        weights = weights * of_class[codes]
+        if not weights.any():
+            raise ValueError("sample_weight and class_weight must not be zero for all examples")
+        return weights
+
+    def _gram(self, X: Any, bias: float, tol: float) -> "_Whole | _ByRows":
+        if self.kernel_.name == "precomputed":
+            return _Whole(_check_gram(X) + bias)
+        single = self.precision == "single" or (self.precision == "auto" and tol >= 1e-4)
+        kind = np.float32 if single else np.float64
+        return _ByRows(self.kernel_, X, bias, kind, 2**20 * float(self.cache_size))
+
+    def _before(self, task: _Task) -> Floats:
+        """Coefficients to start from: with ``warm_start`` those of the last fit, moved into the bounds."""
+        zero = np.zeros((len(task.labels), task.k))
+        if not (self.warm_start and hasattr(self, "_codes")):
+            return zero
+        if self.dual_coef_.shape != zero.shape or not np.array_equal(self._codes, task.labels):
+            return zero
+        A = feasible(
+            task.multipliers(self.dual_coef_), task.labels, loss=self._loss, sample_weight=task.prices
+        )
+        return _pull(A, task.labels)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = _is_precomputed(self.kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags
+
+
+def _with_ones(X: Any) -> Any:
+    """The examples with a feature that is always 1."""
+    ones = np.ones((X.shape[0], 1))
+    return hstack([X, csr_array(ones)], format="csr") if issparse(X) else np.hstack([X, ones])
+
+
+class CrammerSinger(_Machine):
+    r"""The machine of Crammer and Singer for k classes, linear or with a kernel, solved to a certified gap.
+
+    It minimises :math:`\frac12 \sum_r \|f_r\|^2 + \sum_i C_i \max_r (\Delta(y_i, r) + f_r(x_i) -
+    f_{y_i}(x_i))` (def-dual-problem), where :math:`C_i` is C times the weight of the example and of its
+    class, and answers with the class of the largest score.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of loss, positive.
+    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel, default="linear"
+        See :func:`mcutils.kernel.resolve`. The linear machine keeps W instead of kernel values. With
+        "precomputed", ``X`` is the square Gram matrix in :meth:`fit`, and afterwards the matrix of the kernel
+        between new examples (rows) and all those of the training (columns).
+    gamma, degree, coef0
+        Of the named kernels, as in scikit-learn: :math:`e^{-\gamma \|x - z\|^2}` and
+        :math:`(\gamma \langle x, z \rangle + \text{coef0})^{\text{degree}}`.
+    fit_intercept : "appended", True or False, default="appended"
+        "appended", or True: a feature that is always 1, whose coefficients are regularised as all others, as
+        if the kernel were :math:`K + 1`. False: none. A bias that is not regularised would tie the rows of
+        the dual together, so that no row could move by itself.
+    cost : (k, k) array-like, optional
+        :math:`\Delta`, what it costs to answer the class of a column where that of a row is true, both in
+        the order of ``classes_``. By default every mistake costs 1.
+    class_weight : dict, "balanced" or None
+        Factors of C by label.
+    solver : {"block", "interior", "qp"}, default="block"
+        See the module. The others need cvxopt and the whole Gram matrix.
+    tol : float, default=1e-4
+        The relative gap :math:`(P - D) / \max(1, |P|)` to stop at.
+    max_iter : int, default=10,000
+        At most so many passes over the examples (linear), so many times m examples moved (kernels), or so
+        many steps of an interior-point method.
+    warm_start : bool, default=False
+        Whether :meth:`fit` starts at the multipliers of the last fit, moved into their bounds, as along a
+        path of C. It does so where the labels are the same, in the same order.
+    precision : {"auto", "single", "double"}, default="auto"
+        Of the kernel rows of the solver "block". "auto" is single for ``tol`` from 1e-4. The certificate is
+        computed in double precision in any case; where single cannot reach ``tol``, double goes on.
+    cache_size : float, default=256
+        So many MiB of kernel rows are kept at most, but no fewer than 512 rows. A row of the Gram matrix is
+        computed when its example joins the working set.
+    check_kernel : bool, default=False
+        Whether the whole Gram matrix is computed first, and refused if it has a negative eigenvalue. Without
+        this only what is met is refused.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    kernel_ : Kernel
+        The kernel, with its parameters.
+    dual_coef_ : (m, k) array
+        :math:`\beta`: :math:`f_r = \sum_i \beta_{ir} K(x_i, \cdot)`, of all examples. The rows sum to 0.
+    support_ : (s,) int array
+        The examples whose row is not 0.
+    support_of_class_ : list of k int arrays
+        The examples with a coefficient in the score of each class.
+    support_vectors_ : (s, d) array or sparse matrix
+        The examples of ``support_``; only with a kernel of points other than the linear.
+    coef_ : (k, d) array
+        W, for the linear kernel only; also for two classes a row for each.
+    intercept_ : (k,) array
+        What is added to the scores; 0 without an intercept.
+    certificate_ : Certificate
+        Primal and dual value, and in ``kkt`` the residuals of :func:`mcutils.dual.kkt`.
+    converged_ : bool
+        Whether the relative gap is at most ``tol``. If not, ConvergenceWarning says what was reached.
+    n_iter_ : int
+        Of what ``max_iter`` limits.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Notes
+    -----
+    *Memory.* The tables of coefficients and scores take some 50 bytes for each example and class, the kernel
+    rows as much as ``cache_size`` allows. 10,000 examples of 10 classes stay below 1 GB.
+
+    *No bias* for two classes is the binary machine without bias, with a C twice as large (cor-dual-binary).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> machine = CrammerSinger(kernel="rbf", tol=1e-3).fit(X, y)
+    >>> machine.converged_, machine.score(X, y) > 0.99
+    (True, True)
+    """
+
+    _loss = "crammer-singer"
+
+
+class WestonWatkins(_Machine):
+    r"""The machine of Weston and Watkins for k classes, linear or with a kernel, solved to a certified gap.
+
+    It minimises :math:`\frac12 \sum_r \|f_r\|^2 + \sum_i C_i \sum_{r \ne y_i} \max(0, \Delta(y_i, r) +
+    f_r(x_i) - f_{y_i}(x_i))` (def-dual-problem). Parameters and attributes are those of
+    :class:`CrammerSinger`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = WestonWatkins(C=0.5).fit(X, y)
+    >>> machine.coef_.shape, machine.converged_, machine.certificate_.certifies(1e-4)
+    ((3, 4), True, True)
+    """
+
+    _loss = "weston-watkins"
