@@ -4,11 +4,12 @@ import json
 import re
 from pathlib import Path
 
+import cvxopt
 import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
 
-from mcutils import binary, bound, ecoc, kernel, plot
+from mcutils import binary, bound, dual, ecoc, kernel, plot, solver
 
 WEB = Path(__file__).parents[1] / "web"
 SCRIPTS = sorted(path for path in WEB.rglob("*.js") if "vendor" not in path.parts)
@@ -27,9 +28,10 @@ LECTURE_DISTANCES = {
 }
 
 
-def engine(script):
+def engine(*scripts):
     context = MiniRacer()
-    context.eval((WEB / script).read_text(encoding="utf-8"))
+    for script in scripts:
+        context.eval((WEB / script).read_text(encoding="utf-8"))
     return context
 
 
@@ -47,7 +49,7 @@ def explorer():
 
 @pytest.fixture(scope="module")
 def svm():
-    with engine("extra/widgets/svm-demo.js") as context:
+    with engine("extra/widgets/svm-machine.js", "extra/widgets/svm-demo.js") as context:
         yield context
 
 
@@ -386,6 +388,237 @@ def test_contours_do_not_cross_where_all_four_edges_are_crossed(svm, level, coun
     assert len(call(svm, "mcSvm.contours", chequered.ravel().tolist(), 3, level)) == count
 
 
+CLASS_MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "wedge": "v"}
+
+
+def test_the_classes_of_the_page_look_as_in_the_book(svm):
+    styles = call(svm, "(() => mcSvm.STYLES)")
+    assert [style["color"] for style in styles] == list(plot.CLASS_COLORS[:5])
+    assert [CLASS_MARKERS[style["name"]] for style in styles] == list(plot.CLASS_MARKERS[:5])
+
+
+def draw_classes(rng, name):
+    """A problem of three to five classes, all of them there, sometimes with equal points."""
+    k = int(rng.integers(3, 6))
+    m = int(rng.integers(k, 61))
+    X = rng.uniform(-1, 1, (m, 2)).round(2)
+    y = rng.permutation(np.arange(m) % k)
+    match rng.choice(["clouds", "sectors", "chance", "equal", "lattice"]):
+        case "clouds":
+            angle = 2 * np.pi * y / k
+            X = 0.5 * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.3 * rng.normal(size=(m, 2))
+            X = np.clip(X, -1, 1).round(2)
+        case "sectors":
+            turn = np.arctan2(X[:, 1], X[:, 0]) / (2 * np.pi) + rng.choice([0.0, 0.1]) * rng.normal(size=m)
+            y = np.unique(np.floor(k * (turn % 1)), return_inverse=True)[1]
+        case "equal":  # every point several times, of any class
+            X = X[rng.integers(0, max(1, m // 5), m)]
+        case "lattice":
+            X = X.round() / 2
+    settings = {
+        "kernel": name,
+        "C": float(10 ** rng.uniform(-2, 3)),
+        "gamma": float(10 ** rng.uniform(-2, 4)),
+        "degree": int(rng.integers(1, 9)),
+    }
+    return X, y, int(y.max()) + 1, settings
+
+
+def classes_of_the_page(svm, X, y, k, settings):
+    found = call(svm, "mcSvm.solveClasses", X.tolist(), y.tolist(), k, settings)
+    return found | {"v": np.array(found["v"])}
+
+
+def crammer_singer_values(v, gram, y, C):
+    """The primal and dual value that multipliers have by definition, and the scores."""
+    rows = np.arange(len(y))
+    scores = gram @ v
+    rivals = scores + 1.0
+    rivals[rows, y] -= 1
+    slack = rivals.max(axis=1) - scores[rows, y]
+    half = np.vdot(v, scores) / 2
+    return half + C * slack.sum(), v[rows, y].sum() - half, scores
+
+
+def textbook(gram, y, C, k):
+    """Multipliers from cvxopt, for the dual as a quadratic program: C times those of C K at the price 1."""
+    program = dual.quadratic_program(C * gram, y, n_classes=k)
+    given = (program.P, program.q, program.G, program.h, program.A, program.b)
+    options = {"show_progress": False, "abstol": 1e-9, "reltol": 1e-9, "feastol": 1e-9}
+    found = cvxopt.solvers.qp(*map(cvxopt.matrix, given), options=options)
+    return C * dual.feasible(program.multipliers(found["x"]), y, C=1.0)
+
+
+@pytest.mark.parametrize("name", SVM_KERNELS)
+def test_the_machine_of_the_page_for_k_classes_is_that_of_python(svm, name):
+    """On 30 random problems a kernel: both values, by definition and against the textbook's program."""
+    rng = np.random.default_rng(100 + SVM_KERNELS.index(name))
+    places = rng.uniform(-1, 1, (200, 2))
+    compared = 0
+    for number in range(30):
+        X, y, k, settings = draw_classes(rng, name)
+        found = classes_of_the_page(svm, X, y, k, settings)
+        where = f"problem {number}: m = {len(y)}, k = {k}, {settings}"
+        assert found["gap"] <= 1e-6, where
+
+        C, v, own = settings["C"], found["v"], np.arange(k) == y[:, None]
+        gram = svm_kernel(settings).gram(X) + 1
+        assert np.abs(v.sum(axis=1)).max() <= 1e-12 * C, where
+        assert (v <= C * own + 1e-12 * C).all(), where
+        primal, lower, _ = crammer_singer_values(v, gram, y, C)
+        size = max(1, primal)
+        assert found["primal"] == pytest.approx(primal, abs=1e-8 * size), where
+        assert found["dual"] == pytest.approx(lower, abs=1e-8 * size), where
+        np.testing.assert_allclose(found["biases"], v.sum(axis=0), atol=1e-10 * C, err_msg=where)
+
+        multipliers = textbook(gram, y, C, k)
+        optimum = dual.dual_value(
+            multipliers, gram, y, C=C
+        )  # a bound from below; its error is of second order
+        assert found["primal"] == pytest.approx(optimum, abs=1e-5 * size), where
+        assert found["dual"] == pytest.approx(optimum, abs=1e-5 * size), where
+
+        # the answers away from the borders
+        between = svm_kernel(settings).gram(places, X) + 1
+        theirs = between @ dual.coefficients(multipliers, y)
+        ours = between @ v
+        ahead = np.diff(np.sort(theirs, axis=1)[:, -2:]).ravel() > 0.05
+        np.testing.assert_array_equal(ours.argmax(axis=1)[ahead], theirs.argmax(axis=1)[ahead], err_msg=where)
+        compared += ahead.sum()
+    assert compared > 1000
+
+
+@pytest.mark.parametrize("name", SVM_KERNELS)
+def test_the_biases_of_the_page_are_regularised(svm, name):
+    """It is the estimator with an appended feature, and not the one without a bias."""
+    rng = np.random.default_rng(31)
+    X = rng.uniform(-1, 1, (40, 2))
+    y = np.repeat(np.arange(4), [25, 5, 5, 5])
+    settings = {"kernel": name, "C": 3.0, "gamma": 0.3, "degree": 2}
+    found = classes_of_the_page(svm, X, y, 4, settings)
+    values = {}
+    for intercept in ("appended", False):
+        machine = solver.CrammerSinger(
+            C=3.0, kernel=svm_kernel(settings), fit_intercept=intercept, tol=1e-8
+        ).fit(X, y)
+        values[intercept] = machine.certificate_.primal
+    assert found["primal"] == pytest.approx(values["appended"], rel=1e-6)
+    assert found["primal"] < (1 - 1e-5) * values[False]
+
+
+@pytest.mark.parametrize("name", SVM_KERNELS)
+def test_of_two_classes_it_is_half_the_machine_without_a_bias_at_twice_the_cost(svm, name):
+    rng = np.random.default_rng(32)
+    X = rng.uniform(-1, 1, (60, 2))
+    y = np.where(X @ [1, 0.5] + 0.3 * rng.normal(size=60) > 0, 1, -1)
+    settings = {"kernel": name, "C": 1.0, "gamma": 1.0, "degree": 3}
+    found = classes_of_the_page(svm, X, (y < 0).astype(int), 2, settings)
+    gram = svm_kernel(settings).gram(X) + 1
+    expected = binary.solve_svm(gram, y, C=2.0, bias=False, tol=1e-12)
+    assert found["primal"] == pytest.approx(expected.certificate.primal / 2, rel=1e-6)
+    np.testing.assert_allclose(gram @ (found["v"] @ [1, -1]), expected.scores, atol=1e-5)
+    assert found["kinds"] == expected.kinds.tolist()
+    assert found["mistakes"] == (np.where(expected.scores >= 0, 1, -1) != y).tolist()
+    assert {"none", "free", "bound"} == set(found["kinds"])
+
+
+def test_what_the_chapter_says_of_a_class_in_the_middle(svm):
+    """Three classes, one between two, linear: a strip for the squares, which no machine for two finds."""
+    points = np.array(call(svm, "mcSvm.EXAMPLES.nested.points"))
+    X, y = points[:, :2], points[:, 2].astype(int)
+    assert np.bincount(y).tolist() == [30, 30, 30]
+    wrong = {}
+    for C in (0.1, 0.2, 1.0, 10.0):
+        found = classes_of_the_page(svm, X, y, 3, {"kernel": "linear", "C": C})
+        wrong[C] = np.bincount(y[found["mistakes"]], minlength=3).tolist()
+    assert wrong[0.1] == wrong[0.2] == [0, 30, 0]
+    assert sum(wrong[1.0]) == sum(wrong[10.0]) == 4
+    for C in (0.01, 0.1, 1.0, 10.0, 100.0, 10000.0):
+        signs = np.where(y == 1, 1, -1).tolist()
+        found = call(svm, "mcSvm.solve", X.tolist(), signs, {"kernel": "linear", "C": C})
+        assert y[found["mistakes"]].tolist() == [1] * 30
+
+
+def test_what_the_chapter_says_of_the_cost_of_a_bias(svm):
+    X = np.array([[0.5, 0.7], [0.9, 0.8]])
+    settings = {"kernel": "linear", "C": 10000.0}
+    found = classes_of_the_page(svm, X, np.array([0, 1]), 2, settings)
+    w, b = X.T @ (found["v"] @ [1, -1]), found["biases"][0] - found["biases"][1]
+    assert X @ w + b == pytest.approx([1, -1], abs=1e-6)  # half-way it is 0
+    free = call(svm, "mcSvm.solve", X.tolist(), [1, -1], settings)
+    w_free = X.T @ (free["alpha"] * np.array([1, -1]))
+    across = X[1] - X[0]
+    cosines = [-(u @ across) / np.linalg.norm(u) / np.linalg.norm(across) for u in (w_free, w)]
+    angles = np.degrees(np.arccos(np.minimum(1, cosines)))
+    assert angles == pytest.approx([0, 20.1], abs=0.1)
+    # what turning costs in w it saves in b
+    size = [u @ u + bias**2 for u, bias in ((w_free, free["bias"]), (w, b))]
+    assert w @ w > w_free @ w_free
+    assert size[1] < 0.95 * size[0]
+
+
+@pytest.mark.parametrize("C", [1.0, 300.0])
+@pytest.mark.parametrize("name", SVM_KERNELS)
+def test_kinds_and_mistakes_of_k_classes_are_what_the_key_says(svm, name, C):
+    """From scores of Python: beyond the margin no multipliers, short of it all of C, at it anything."""
+    points = np.array(call(svm, "mcSvm.EXAMPLES.sectors.points"))
+    X, y = points[:, :2], points[:, 2].astype(int)
+    settings = {"kernel": name, "C": C, "gamma": 2.0, "degree": 3}
+    found = classes_of_the_page(svm, X, y, 5, settings)
+    gram = svm_kernel(settings).gram(X) + 1
+    theirs = solver.solve_interior(gram, y, C=C, tol=1e-8).multipliers
+    scores = gram @ np.where(np.arange(5) == y[:, None], theirs, -theirs)
+    own = scores[np.arange(len(y)), y]
+    scores[np.arange(len(y)), y] = -np.inf
+    lead = own - scores.max(axis=1)
+    kinds = np.array(found["kinds"])
+    assert (kinds[lead > 1.01] == "none").all()
+    assert (kinds[lead < 0.99] == "bound").all()
+    assert (np.abs(lead[kinds == "free"] - 1) < 0.01).all()
+    assert {"none", "free", "bound"} == set(kinds)
+    clear = np.abs(lead) > 1e-3
+    np.testing.assert_array_equal(np.array(found["mistakes"])[clear], (lead < 0)[clear])
+
+
+@pytest.mark.parametrize("name", SVM_KERNELS)
+def test_many_points_and_a_large_cost_come_in_small_pieces(svm, name):
+    """200 points of five classes by chance: the gap closes, and the page gets its turn many times."""
+    rng = np.random.default_rng(33)
+    X, y = rng.uniform(-1, 1, (200, 2)), rng.permutation(np.arange(200) % 5)
+    settings = {"kernel": name, "C": 500.0, "gamma": 5.0, "degree": 4}
+    gaps = call(
+        svm,
+        """((X, y, settings) => {
+            const machine = mcSvm.classes(X, y, 5, settings);
+            const gaps = [];
+            while (!machine.done) {
+                machine.advance(() => true);
+                gaps.push(machine.certificate.gap);
+            }
+            return gaps;
+        })""",
+        X.tolist(),
+        y.tolist(),
+        settings,
+    )
+    assert gaps[-1] <= 1e-6
+    assert gaps == sorted(gaps, reverse=True)  # what is shown never gets worse
+    assert len(gaps) > 200
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_points_of_one_place_and_a_class_alone(svm, k):
+    """Three classes on one point: equal scores, and the first class is answered. One class: nothing to do."""
+    y = np.arange(6) % k
+    found = classes_of_the_page(svm, np.zeros((6, 2)), y, k, {"kernel": "linear", "C": 2.0})
+    assert found["mistakes"] == (y > 0).tolist()
+    assert found["primal"] == pytest.approx(12 * (k > 1))
+    assert found["dual"] == pytest.approx(12 * (k > 1))
+    assert found["norm"] == pytest.approx(0, abs=1e-9)
+    if k == 1:
+        assert found["kinds"] == ["none"] * 6
+
+
 def test_the_page_begins_with_the_machines_of_the_chapter(svm):
     """The points of its figure, with the support vectors and mistakes that the chapter prints."""
     notebook = json.loads((WEB.parent / "chapters" / "kernel.ipynb").read_text(encoding="utf-8"))
@@ -414,11 +647,14 @@ def test_the_page_begins_with_the_machines_of_the_chapter(svm):
         assert sum(found["mistakes"]) == int(wrong), settings
 
 
-def test_the_examples_of_the_page_have_two_classes_and_fit(svm):
+def test_the_examples_of_the_page_fit(svm):
     examples = call(svm, "(() => Object.values(mcSvm.EXAMPLES).map(({ points }) => points()))")
+    sizes = []
     for points in map(np.array, examples):
-        assert np.unique(points[:, 2]).tolist() == [0, 1]
+        sizes.append(int(points[:, 2].max()) + 1)
+        assert np.unique(points[:, 2]).tolist() == list(range(sizes[-1]))
         assert np.abs(points[:, :2]).max() < 1
+    assert set(sizes) == {2, 3, 5}
     assert max(map(len, examples)) == 200
 
 

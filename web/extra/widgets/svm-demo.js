@@ -1,321 +1,9 @@
-// Place points of two classes, and see the support vector machine that separates them.
+// Place points of two to five classes, and see the support vector machine that separates them.
 //
-// Three parts, each of which could be exchanged without the others: the solver is arithmetic without a page,
-// and tests compare it with Python; the picture turns a machine into pixels on a canvas; the page puts both into
-// every <div class="mc-widget" data-widget="svm-demo"> and listens to mouse, fingers and keys.
+// The machines are in svm-machine.js, which the page loads before. Here are the data to begin with; the picture, which
+// turns a machine into pixels on a canvas; and the page, which puts both into every
+// <div class="mc-widget" data-widget="svm-demo"> and listens to mouse, fingers and keys.
 "use strict";
-
-// ---- the solver ----
-//
-// The dual of the soft machine with bias, in the signed multipliers v_i = y_i alpha_i: maximise
-//     sum_i y_i v_i - 1/2 sum_ij v_i v_j K(x_i, x_j)
-// where the v_i sum to 0, and 0 <= v_i <= C for y_i = +1, -C <= v_i <= 0 for y_i = -1.
-// The score is f(x) = sum_i v_i K(x_i, x) + b. What is left of the labels, F_i = y_i - sum_j v_j K(x_j, x_i), is the
-// gradient; example i has slack max(0, y_i (F_i - b)).
-(() => {
-  const dot = (x, z) => x[0] * z[0] + x[1] * z[1];
-
-  const KERNELS = {
-    linear: () => dot,
-    polynomial: ({ degree }) => (x, z) => (dot(x, z) + 1) ** degree,
-    rbf: ({ gamma }) => (x, z) => Math.exp(-gamma * ((x[0] - z[0]) ** 2 + (x[1] - z[1]) ** 2)),
-  };
-
-  function kernel(settings) {
-    if (!Object.hasOwn(KERNELS, settings.kernel)) {
-      throw new RangeError(`unknown kernel "${settings.kernel}"; allowed: ${Object.keys(KERNELS).join(", ")}`);
-    }
-    return KERNELS[settings.kernel](settings);
-  }
-
-  function gram(points, settings) {
-    const m = points.length;
-    const K = kernel(settings);
-    const G = new Float64Array(m * m);
-    for (let i = 0; i < m; i += 1) {
-      for (let j = 0; j <= i; j += 1) G[i * m + j] = G[j * m + i] = K(points[i], points[j]);
-    }
-    return G;
-  }
-
-  const TOLERANCE = 1e-6; // of the relative gap
-  const EXACT = 1e-12; // a gap that can hardly be improved
-  const POLISH = 20; // rounds that may try so, once the tolerance is met
-  const PAIRS = 20; // steps of SMO in a round
-  const FACES = 20; // steps on a face after them, at most
-  const ROUNDS = 4000; // then rounding is what keeps the gap open
-
-  class Machine {
-    constructor(G, y, C) {
-      const m = y.length;
-      Object.assign(this, { G, y, C, m, rounds: 0, met: 0, steps: 0 });
-      this.v = new Float64Array(m);
-      this.F = Float64Array.from(y);
-      this.low = Float64Array.from(y, (sign) => (sign > 0 ? 0 : -C));
-      this.high = Float64Array.from(y, (sign) => (sign > 0 ? C : 0));
-      this.certificate = this.certify();
-      this.done = this.certificate.gap <= TOLERANCE;
-    }
-
-    // Sequential minimal optimisation: raise one multiplier and lower another by as much, so that the sum stays 0.
-    // The first is the one with the largest gradient; the second, for it, the one that promises most. False when
-    // no pair is left.
-    pairs(count) {
-      const { m, G, v, F, low, high } = this;
-      for (let n = 0; n < count; n += 1) {
-        let i = -1;
-        for (let t = 0; t < m; t += 1) if (v[t] < high[t] && (i < 0 || F[t] > F[i])) i = t;
-        if (i < 0) return false;
-        let j = -1;
-        let most = 0;
-        let curvature = 0;
-        for (let t = 0; t < m; t += 1) {
-          if (v[t] <= low[t] || F[t] >= F[i]) continue;
-          const bend = Math.max(G[i * m + i] + G[t * m + t] - 2 * G[i * m + t], 1e-12); // 0 for equal points
-          const gain = (F[i] - F[t]) ** 2 / bend;
-          if (gain > most) [most, j, curvature] = [gain, t, bend];
-        }
-        if (j < 0) return false;
-        const [up, down] = [high[i] - v[i], v[j] - low[j]];
-        const step = Math.min((F[i] - F[j]) / curvature, up, down);
-        v[i] = step === up ? high[i] : v[i] + step; // exactly at its bound, or it would count as free
-        v[j] = step === down ? low[j] : v[j] - step;
-        for (let t = 0; t < m; t += 1) F[t] -= step * (G[i * m + t] - G[j * m + t]);
-        this.steps += 1;
-      }
-      return true;
-    }
-
-    // Steps of Newton's method in the free multipliers alone, all at once: what costs SMO a million steps for a
-    // large C takes a few of them. A step ends at the first bound it meets; false when it met none.
-    face() {
-      const { m, G, v, F, low, high } = this;
-      const free = [];
-      for (let t = 0; t < m; t += 1) if (v[t] > low[t] && v[t] < high[t]) free.push(t);
-      const f = free.length;
-      if (f < 2) return false;
-
-      // L L' = G on the face, plus a little, because G may be singular there
-      const largest = free.reduce((most, t) => Math.max(most, G[t * m + t]), 0);
-      const little = 1e-11 * largest;
-      const L = new Float64Array(f * f);
-      for (let a = 0; a < f; a += 1) {
-        for (let c = 0; c <= a; c += 1) {
-          let x = G[free[a] * m + free[c]];
-          for (let e = 0; e < c; e += 1) x -= L[a * f + e] * L[c * f + e];
-          L[a * f + c] = a === c ? Math.sqrt(Math.max(x + little, little)) : x / L[c * f + c];
-        }
-      }
-      const solve = (z) => {
-        for (let a = 0; a < f; a += 1) {
-          for (let e = 0; e < a; e += 1) z[a] -= L[a * f + e] * z[e];
-          z[a] /= L[a * f + a];
-        }
-        for (let a = f - 1; a >= 0; a -= 1) {
-          for (let e = a + 1; e < f; e += 1) z[a] -= L[e * f + a] * z[e];
-          z[a] /= L[a * f + a];
-        }
-        return z;
-      };
-      const sum = (z) => z.reduce((total, x) => total + x, 0);
-      const d = solve(Float64Array.from(free, (t) => F[t]));
-      const ones = solve(new Float64Array(f).fill(1));
-      const b = sum(d) / sum(ones); // so that the direction sums to 0
-      for (let a = 0; a < f; a += 1) d[a] -= b * ones[a];
-      const rest = sum(d) / f;
-      const Gd = new Float64Array(m);
-      for (let a = 0; a < f; a += 1) {
-        d[a] -= rest;
-        for (let t = 0, row = free[a] * m; t < m; t += 1) Gd[t] += d[a] * G[row + t];
-      }
-
-      let rise = 0;
-      let bend = 0;
-      for (let a = 0; a < f; a += 1) {
-        rise += d[a] * F[free[a]];
-        bend += d[a] * Gd[free[a]];
-      }
-      if (!(rise > 0)) return false;
-      let step = bend > 0 ? rise / bend : Infinity;
-      let met = -1;
-      for (let a = 0; a < f; a += 1) {
-        if (d[a] === 0) continue;
-        const room = ((d[a] > 0 ? high : low)[free[a]] - v[free[a]]) / d[a];
-        if (room <= step) [step, met] = [room, a];
-      }
-      if (step === Infinity) return false;
-      for (let a = 0; a < f; a += 1) {
-        const t = free[a];
-        v[t] = a === met ? (d[a] > 0 ? high : low)[t] : Math.min(high[t], Math.max(low[t], v[t] + step * d[a]));
-      }
-      for (let t = 0; t < m; t += 1) F[t] -= step * Gd[t];
-      this.steps += 1;
-      return met >= 0;
-    }
-
-    // F from its definition: the steps leave rounding in it.
-    refresh() {
-      const { m, G, v, F, y } = this;
-      F.set(y);
-      for (let i = 0; i < m; i += 1) {
-        if (v[i] !== 0) for (let t = 0, row = i * m; t < m; t += 1) F[t] -= v[i] * G[row + t];
-      }
-    }
-
-    // The primal value at the best b for these multipliers, and the dual value below it. The slope of the primal
-    // in b is C times (how many F_i are below b, less how many labels are +1): it is least between two
-    // neighbours of the sorted F.
-    certify() {
-      const { m, F, v, y, C } = this;
-      const sorted = Float64Array.from(F).sort();
-      const positive = y.reduce((count, sign) => count + (sign > 0), 0);
-      const interval = [positive > 0 ? sorted[positive - 1] : -Infinity, positive < m ? sorted[positive] : Infinity];
-      const [left, right] = interval;
-      const bias = left === -Infinity ? right : right === Infinity ? left : (left + right) / 2;
-      let [norm, linear, slack] = [0, 0, 0];
-      for (let i = 0; i < m; i += 1) {
-        norm += v[i] * (y[i] - F[i]);
-        linear += v[i] * y[i];
-        slack += Math.max(0, y[i] * (F[i] - bias));
-      }
-      const [primal, dual] = [norm / 2 + C * slack, linear - norm / 2];
-      const gap = (primal - dual) / Math.max(1, Math.abs(primal));
-      return { primal, dual, gap, bias, interval, norm: Math.sqrt(Math.max(0, norm)) };
-    }
-
-    // One round. `late()` may end it early, between two steps on a face.
-    advance(late = () => false) {
-      const more = this.pairs(PAIRS);
-      for (let n = 0; n < FACES && this.face() && !late(); n += 1);
-      this.rounds += 1;
-      this.certificate = this.certify();
-      if (this.certificate.gap <= TOLERANCE || !more || this.rounds >= ROUNDS) {
-        this.refresh();
-        this.certificate = this.certify();
-        this.met += this.certificate.gap <= TOLERANCE;
-        this.done = this.certificate.gap <= EXACT || this.met > POLISH || this.rounds >= ROUNDS;
-      }
-      return this.done;
-    }
-
-    // What the reader is told: multipliers that are 0 or C up to rounding are counted as such.
-    kinds() {
-      const { v, C } = this;
-      const small = 1e-7 * Math.min(C, v.reduce((most, x) => Math.max(most, Math.abs(x)), 0));
-      return Array.from(v, (x) => (Math.abs(x) <= small ? "none" : C - Math.abs(x) <= 1e-7 * C ? "bound" : "free"));
-    }
-
-    // On the sample f(x_i) = y_i - F_i + b. The score 0 is the negative class.
-    mistakes() {
-      const { F, y, certificate } = this;
-      return Array.from(F, (left, i) => (y[i] - left + certificate.bias > 0 ? 1 : -1) !== y[i]);
-    }
-  }
-
-  function machine(points, labels, settings) {
-    return new Machine(gram(points, settings), labels, settings.C);
-  }
-
-  function solve(points, labels, settings) {
-    const found = machine(points, labels, settings);
-    while (!found.done) found.advance();
-    return {
-      ...found.certificate,
-      alpha: Array.from(found.v, Math.abs),
-      kinds: found.kinds(),
-      mistakes: found.mistakes(),
-      steps: found.steps,
-    };
-  }
-
-  // The scores on an n by n lattice over the square from -1 to 1, first row at the top. For all kernels but
-  // the general one the two coordinates come apart: a column of factors and a row of them, in place of n^2 kernels.
-  function lattice(points, v, bias, settings, n) {
-    const at = Float64Array.from({ length: n }, (_, i) => (2 * i) / (n - 1) - 1);
-    const scores = new Float64Array(n * n).fill(bias);
-    const { kernel: name, gamma, degree } = settings;
-    kernel(settings); // refuses an unknown name
-    points.forEach(([px, py], i) => {
-      if (v[i] === 0) return;
-      const column = at.map((x) => (name === "rbf" ? Math.exp(-gamma * (x - px) ** 2) : x * px));
-      for (let row = 0; row < n; row += 1) {
-        const y = at[n - 1 - row];
-        const start = row * n;
-        if (name === "rbf") {
-          const weight = v[i] * Math.exp(-gamma * (y - py) ** 2);
-          if (Math.abs(weight) > 1e-300) for (let c = 0; c < n; c += 1) scores[start + c] += weight * column[c];
-        } else {
-          const shift = y * py + (name === "linear" ? 0 : 1);
-          for (let c = 0; c < n; c += 1) {
-            const base = column[c] + shift;
-            let power = base;
-            if (name === "polynomial") for (let e = 1; e < degree; e += 1) power *= base;
-            scores[start + c] += v[i] * power;
-          }
-        }
-      }
-    });
-    return scores;
-  }
-
-  // The lines where a function on a lattice has a value, as lists of places [column, row], closed ones ending
-  // where they begin. Each line crosses an edge of the lattice once, halfway being found by proportion.
-  function contours(values, n, level) {
-    const above = (k) => values[k] > level;
-    const neighbours = new Map(); // of an edge: the edges to which the line goes on, two at most
-    const join = (p, q) => {
-      for (const [from, to] of [[p, q], [q, p]]) {
-        if (neighbours.has(from)) neighbours.get(from).push(to);
-        else neighbours.set(from, [to]);
-      }
-    };
-    // edges: 2k to the right of place k, 2k + 1 below it
-    for (let row = 0; row + 1 < n; row += 1) {
-      for (let column = 0; column + 1 < n; column += 1) {
-        const k = row * n + column;
-        const corners = [k, k + 1, k + n + 1, k + n];
-        const sides = [2 * k, 2 * (k + 1) + 1, 2 * (k + n), 2 * k + 1]; // side s joins corners s and s + 1
-        const crossed = sides.filter((_, s) => above(corners[s]) !== above(corners[(s + 1) % 4]));
-        if (crossed.length === 2) join(crossed[0], crossed[1]);
-        if (crossed.length === 4) {
-          // a saddle: its middle says which corners belong together
-          const middle = corners.reduce((total, corner) => total + values[corner], 0) / 4 > level;
-          const [a, b] = middle === above(k) ? [[0, 1], [2, 3]] : [[3, 0], [1, 2]];
-          join(sides[a[0]], sides[a[1]]);
-          join(sides[b[0]], sides[b[1]]);
-        }
-      }
-    }
-    const place = (edge) => {
-      const k = edge >> 1;
-      const [column, row] = [k % n, Math.floor(k / n)];
-      const other = edge & 1 ? k + n : k + 1;
-      const share = (level - values[k]) / (values[other] - values[k]);
-      return edge & 1 ? [column, row + share] : [column + share, row];
-    };
-    const lines = [];
-    const seen = new Set();
-    const walk = (start) => {
-      const line = [place(start)];
-      let here = start;
-      seen.add(start);
-      for (;;) {
-        const next = neighbours.get(here).find((edge) => !seen.has(edge));
-        if (next === undefined) break;
-        line.push(place(next));
-        seen.add(next);
-        here = next;
-      }
-      if (line.length > 2 && neighbours.get(here).includes(start)) line.push(line[0]);
-      lines.push(line);
-    };
-    for (const [edge, to] of neighbours) if (to.length === 1 && !seen.has(edge)) walk(edge); // from the frame
-    for (const edge of neighbours.keys()) if (!seen.has(edge)) walk(edge);
-    return lines;
-  }
-
-  globalThis.mcSvm = { kernel, gram, Machine, machine, solve, lattice, contours };
-})();
 
 // ---- data to begin with, the same on every machine ----
 (() => {
@@ -333,7 +21,7 @@
   // a little from the frame
   const inside = (x) => Math.round(1000 * Math.min(0.97, Math.max(-0.97, x))) / 1000;
 
-  // `rule(uniform, normal, i)` gives the i-th example: two coordinates and a class, 0 or 1.
+  // `rule(uniform, normal, i)` gives the i-th example: two coordinates and a class, 0 to 4.
   function sample(count, seed, rule) {
     const random = generator(seed);
     const uniform = (low, high) => low + (high - low) * random();
@@ -343,6 +31,12 @@
       return [inside(x), inside(y), Number(c)];
     });
   }
+
+  // A cloud for each of k classes, their centres on a circle.
+  const around = (k, radius, spread) => (_, normal, i) => {
+    const angle = Math.PI * (0.5 + (2 * (i % k)) / k);
+    return [radius * Math.cos(angle) + spread * normal(), radius * Math.sin(angle) + spread * normal(), i % k];
+  };
 
   const EXAMPLES = {
     clouds: {
@@ -399,20 +93,44 @@
       name: "classes by chance",
       points: () => sample(80, 9, (uniform) => [uniform(-0.95, 0.95), uniform(-0.95, 0.95), uniform(0, 1) < 0.5]),
     },
+    three: { name: "three clouds", points: () => sample(75, 11, around(3, 0.5, 0.24)) },
+    nested: {
+      name: "three classes, one between two",
+      points: () =>
+        sample(90, 12, (uniform, normal, i) => {
+          const x = (i % 3) * 0.5 - 0.5 + 0.13 * normal();
+          return [x, uniform(-0.9, 0.9), i % 3];
+        }),
+    },
+    sectors: {
+      name: "five sectors",
+      points: () =>
+        sample(100, 13, (uniform, normal) => {
+          const [x, y] = [uniform(-0.95, 0.95), uniform(-0.95, 0.95)];
+          const turn = (Math.atan2(y, x) + 0.08 * normal()) / (2 * Math.PI);
+          return [x, y, Math.floor(5 * (turn - Math.floor(turn)))];
+        }),
+    },
+    five: { name: "200 points of five classes", points: () => sample(200, 14, around(5, 0.55, 0.24)) },
   };
 
-  globalThis.mcSvm.EXAMPLES = EXAMPLES;
+  // The classes look here as in every figure of the book.
+  const STYLES = [
+    { name: "circle", color: "#0072b2", path: "M-5.5,0a5.5,5.5 0 1,0 11,0a5.5,5.5 0 1,0 -11,0z" },
+    { name: "square", color: "#d55e00", path: "M-5,-5h10v10h-10z" },
+    { name: "triangle", color: "#1ea578", path: "M0,-6.5L6,5h-12z" },
+    { name: "diamond", color: "#962d4b", path: "M0,-6.5L6.5,0L0,6.5L-6.5,0z" },
+    { name: "wedge", color: "#9678ff", path: "M0,6.5L6,-5h-12z" },
+  ];
+
+  Object.assign(globalThis.mcSvm, { EXAMPLES, STYLES });
 })();
 
 // ---- the picture ----
 (() => {
   if (typeof document === "undefined") return;
 
-  // The classes look here as in every figure of the book.
-  const STYLES = [
-    { name: "circle", color: "#0072b2", rgb: [0, 114, 178], path: "M-5.5,0a5.5,5.5 0 1,0 11,0a5.5,5.5 0 1,0 -11,0z" },
-    { name: "square", color: "#d55e00", rgb: [213, 94, 0], path: "M-5,-5h10v10h-10z" },
-  ];
+  const { STYLES, contours, rounded } = globalThis.mcSvm;
   const INK = "#1a1a1a";
   const PAPER = 255;
   const LEVELS = [
@@ -431,30 +149,75 @@
     return gamma < 1000 ? 161 : 241;
   }
 
-  // Each side in a tint of its class: strong and hatched beyond the margin, faint within it. The hatching of the two
-  // sides goes in different directions.
-  function shade(context, scores, n, size, ratio) {
+  // What is to be drawn of a machine: `fields` are the scores of classes on a lattice, of which the largest wins, and
+  // of equals the first; `lines` are levels of functions there.
+
+  // Of the two-class machine, from its scores. Half a score for one side and half for the other, so that they differ
+  // by the score; 0 is the second class.
+  function sides(scores) {
+    // a score that is a level up to rounding does not flicker between its sides
+    const values = scores.map((score) => LEVELS.reduce((x, { level }) => (Math.abs(score - level) < 1e-6 ? level : x), score));
+    return {
+      fields: [
+        { c: 1, values: values.map((score) => -score / 2) },
+        { c: 0, values: values.map((score) => score / 2) },
+      ],
+      lines: LEVELS.map((line) => ({ ...line, values })),
+    };
+  }
+
+  // Of several classes: where each has the largest score, and where by 1.
+  function regions(list) {
+    const fields = list.map(({ c, scores }) => ({ c, values: scores.map(rounded) }));
+    const leads = fields.map(({ values }) =>
+      values.map((score, i) => score - fields.reduce((most, other) => (other.values === values ? most : Math.max(most, other.values[i])), -Infinity)),
+    );
+    return { fields, lines: leads.flatMap((values) => [LEVELS[0], LEVELS[1]].map((line) => ({ ...line, values }))) };
+  }
+
+  // The hatchings of the classes go in different directions; that of the fifth in two.
+  const HATCHINGS = [
+    (x, y, period) => (x - y + 1e3 * period) % period,
+    (x, y, period) => (x + y) % period,
+    (_, y, period) => y % period,
+    (x, _, period) => x % period,
+    (x, y, period) => Math.min((x + y) % (2 * period), (x - y + 1e3 * period) % (2 * period)),
+  ];
+
+  // Each class's side in a tint: strong and hatched beyond the margin, faint within it.
+  function shade(context, fields, n, size, ratio) {
     const width = Math.round(size * ratio);
     const image = context.createImageData(width, width);
     const data = new Uint32Array(image.data.buffer);
-    const mix = ([r, g, b], share) => {
-      const [x, y, z] = [r, g, b].map((c) => Math.round(PAPER + (c - PAPER) * share));
+    const mix = (color, share) => {
+      const [x, y, z] = [1, 3, 5].map((at) => Math.round(PAPER + (parseInt(color.slice(at, at + 2), 16) - PAPER) * share));
       return ((255 << 24) | (z << 16) | (y << 8) | x) >>> 0;
     };
-    const tints = STYLES.map(({ rgb }) => [TINTS.within, TINTS.beyond, TINTS.line].map((share) => mix(rgb, share)));
+    const tints = fields.map(({ c }) => [TINTS.within, TINTS.beyond, TINTS.line].map((share) => mix(STYLES[c].color, share)));
+    const hatchings = fields.map(({ c }) => HATCHINGS[c]);
     const period = HATCH * ratio;
-    const row = new Float64Array(n);
+    const rows = fields.map(() => new Float64Array(n));
     for (let py = 0; py < width; py += 1) {
       const y = (py / (width - 1)) * (n - 1);
       const r = Math.min(n - 2, Math.floor(y));
-      for (let c = 0; c < n; c += 1) row[c] = scores[r * n + c] * (r + 1 - y) + scores[(r + 1) * n + c] * (y - r);
+      rows.forEach((row, f) => {
+        const { values } = fields[f];
+        for (let c = 0; c < n; c += 1) row[c] = values[r * n + c] * (r + 1 - y) + values[(r + 1) * n + c] * (y - r);
+      });
       for (let px = 0; px < width; px += 1) {
         const x = (px / (width - 1)) * (n - 1);
         const c = Math.min(n - 2, Math.floor(x));
-        const score = row[c] * (c + 1 - x) + row[c + 1] * (x - c);
-        const side = score > 0 ? 0 : 1;
-        const line = (side ? px + py : px - py + width * HATCH) % period < ratio;
-        data[py * width + px] = tints[side][Math.abs(score) <= 1 ? 0 : line ? 2 : 1];
+        let [first, best, second] = [0, -Infinity, -Infinity];
+        for (let f = 0; f < rows.length; f += 1) {
+          const score = rows[f][c] * (c + 1 - x) + rows[f][c + 1] * (x - c);
+          if (score > best) {
+            second = best;
+            best = score;
+            first = f;
+          } else if (score > second) second = score;
+        }
+        const line = hatchings[first](px, py, period) < ratio;
+        data[py * width + px] = tints[first][best - second <= 1 ? 0 : line ? 2 : 1];
       }
     }
     context.putImageData(image, 0, 0);
@@ -468,9 +231,9 @@
     context.stroke();
   }
 
-  // What is on the canvas: the scores (null where there is no machine), the points with their kinds and mistakes,
+  // What is on the canvas: fields and lines (none where there is no machine), the points with their kinds and mistakes,
   // and the cross where the keys are, if any.
-  function draw(canvas, { scores, n, points, kinds, mistakes, cross }) {
+  function draw(canvas, { fields, lines, n, points, kinds, mistakes, cross }) {
     const size = canvas.clientWidth;
     if (!size) return; // on paper it is not shown
     const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
@@ -478,26 +241,20 @@
     const context = canvas.getContext("2d");
     context.fillStyle = "#fff";
     context.fillRect(0, 0, canvas.width, canvas.height);
-    if (scores) {
-      // a score that is a level up to rounding does not flicker between its sides
-      scores.forEach((score, i) => LEVELS.forEach(({ level }) => Math.abs(score - level) < 1e-6 && (scores[i] = level)));
-      shade(context, scores, n, size, ratio);
-    }
+    if (fields.length) shade(context, fields, n, size, ratio);
     context.scale(ratio, ratio);
     context.strokeStyle = INK;
     context.lineJoin = "round";
-    if (scores) {
-      const scale = size / (n - 1);
-      LEVELS.forEach(({ level, width, dash }) => {
-        context.lineWidth = width;
-        context.setLineDash(dash);
-        context.beginPath();
-        globalThis.mcSvm.contours(scores, n, level).forEach((line) => {
-          line.forEach(([x, y], i) => context[i ? "lineTo" : "moveTo"](x * scale, y * scale));
-        });
-        context.stroke();
+    const scale = size / (n - 1);
+    lines.forEach(({ values, level, width, dash }) => {
+      context.lineWidth = width;
+      context.setLineDash(dash);
+      context.beginPath();
+      contours(values, n, level).forEach((line) => {
+        line.forEach(([x, y], i) => context[i ? "lineTo" : "moveTo"](x * scale, y * scale));
       });
-    }
+      context.stroke();
+    });
     const pixel = ([x, y]) => [((x + 1) / 2) * size, ((1 - y) / 2) * size];
     const shapes = STYLES.map(({ path }) => new Path2D(path));
     points.forEach((point, i) => {
@@ -535,9 +292,16 @@
   const marker = (c) => `<path d="${STYLES[c].path}" fill="${STYLES[c].color}"/>`;
   const ringSign = ({ dash, width }) => `<circle r="${RING}" fill="none" stroke="${INK}" stroke-width="${width}" stroke-dasharray="${dash}"/>`;
   const lineSign = ({ width, dash }) => `<path d="M-12,0H12" stroke="${INK}" stroke-width="${width}" stroke-dasharray="${dash}"/>`;
-  const area = (c) => `<g fill="${STYLES[c].color}" stroke="${STYLES[c].color}" transform="scale(${c ? -1 : 1} 1)">
+  const HATCHED = [
+    "M-10,-10L10,10M-1,-10L10,1M-10,-1L1,10",
+    "M10,-10L-10,10M1,-10L-10,1M10,-1L-1,10",
+    "M-10,-6H10M-10,0H10M-10,6H10",
+    "M-6,-10V10M0,-10V10M6,-10V10",
+    "M-10,-10L10,10M10,-10L-10,10",
+  ];
+  const area = (c) => `<g fill="${STYLES[c].color}" stroke="${STYLES[c].color}">
     <path d="M-10,-10h20v20h-20z" stroke="none" fill-opacity="${TINTS.beyond}"/>
-    <path d="M-10,-10L10,10M-1,-10L10,1M-10,-1L1,10" stroke-opacity="${TINTS.line}"/></g>`;
+    <path d="${HATCHED[c]}" stroke-opacity="${TINTS.line}"/></g>`;
   const SIGNS = {
     areas: STYLES.map((_, c) => small(area(c))),
     classes: STYLES.map((_, c) => small(marker(c))),
@@ -547,15 +311,16 @@
     levels: LEVELS.map((line) => small(lineSign(line))),
   };
 
-  globalThis.mcSvm.picture = { draw, fineness, SIGNS, NAMES: STYLES.map(({ name }) => name) };
+  globalThis.mcSvm.picture = { draw, fineness, sides, regions, SIGNS };
 })();
 
 // ---- the page ----
 (() => {
   if (typeof document === "undefined") return;
 
-  const { EXAMPLES, machine: build, kernel: kernelOf, lattice, picture } = globalThis.mcSvm;
-  const { SIGNS, NAMES } = picture;
+  const { EXAMPLES, STYLES, machine: ofTwo, classes: ofMany, kernel: kernelOf, lattice, rounded, picture } = globalThis.mcSvm;
+  const { SIGNS } = picture;
+  const NAMES = STYLES.map(({ name }) => name);
   const SIGN = [1, -1]; // the labels of circles and squares
   const MOST = 400; // points
   const SLICE = 20; // milliseconds of solving at a time, so that the page stays responsive
@@ -579,6 +344,18 @@
     linear: { name: "linear", formula: () => "⟨x, x′⟩" },
     polynomial: { name: "polynomial", formula: ({ degree }) => `(⟨x, x′⟩ + 1)<sup>${degree}</sup>` },
     rbf: { name: "RBF", formula: ({ gamma }) => `exp(−${gamma === 1 ? "" : `${number(gamma)} `}‖x − x′‖²)` },
+  };
+  // Three or more classes have the second machine only.
+  const MACHINES = {
+    two: {
+      name: "two classes, free bias",
+      note: "½‖w‖² + C · slack: the bias b costs nothing.",
+    },
+    many: {
+      name: "Crammer–Singer on K + 1",
+      note: `½ Σ (‖w<sub>r</sub>‖² + b<sub>r</sub>²) + C · slack, r over the classes on the picture. The 1 makes the biases
+        b<sub>r</sub> weights like the others: they are <em>regularised</em>. From three classes on there is this machine only.`,
+    },
   };
   const LECTURE = [
     { kernel: "linear", C: 1 },
@@ -617,22 +394,41 @@
     return number(Math.abs(bias) < 1e-6 ? 0 : bias);
   }
 
-  // What has been found, in words.
-  function sentence(settings, points, machine) {
-    const start = `${title(settings)}: `;
+  // What has been found, in words. `present` are the classes of a machine for several, null for the other machine.
+  function sentence(settings, points, machine, present) {
     if (!points.length) return "No points yet.";
-    const present = NAMES.filter((_, c) => points.some((point) => point[2] === c));
-    if (present.length === 1) {
-      const sign = SIGN[NAMES.indexOf(present[0])] > 0 ? "at least 1" : "at most −1";
-      const all = points.length === 1 ? `the one point is a ${present[0]}` : `all ${points.length} points are ${present[0]}s`;
-      return `One class only: ${all}, and nothing is to be separated. Every α is 0, every b of ${sign} is optimal, and every place is a ${present[0]}’s.`;
+    const here = NAMES.filter((_, c) => points.some((point) => point[2] === c));
+    if (here.length === 1) {
+      const all = points.length === 1 ? `the one point is a ${here[0]}` : `all ${points.length} points are ${here[0]}s`;
+      const sign = SIGN[NAMES.indexOf(here[0])] > 0 ? "at least 1" : "at most −1";
+      const found = present ? "Every multiplier is 0," : `Every α is 0, every b of ${sign} is optimal,`;
+      return `One class only: ${all}, and nothing is to be separated. ${found} and every place is a ${here[0]}’s.`;
     }
     const kinds = machine.kinds();
     const [free, bound] = ["free", "bound"].map((kind) => kinds.filter((one) => one === kind).length);
     const wrong = machine.mistakes().filter(Boolean).length;
     const { gap } = machine.certificate;
-    const end = machine.done && machine.rounds && gap > 1e-6 ? `; stopped at a relative gap of ${gapText(gap)}` : "";
-    return `${start}${count(points.length, "point")}, ${count(free + bound, "support vector")} (${free} free, ${bound} at the bound), ${count(wrong, "training error")}${end}.`;
+    const start = `${present ? "Crammer–Singer on K + 1, " : ""}${title(settings)}: `;
+    const of = present ? ` of ${here.length} classes` : "";
+    const end = machine.done && gap > 1e-6 ? `; stopped at a relative gap of ${gapText(gap)}` : "";
+    return `${start}${count(points.length, "point")}${of}, ${count(free + bound, "support vector")} (${free} free, ${bound} at the bound), ${count(wrong, "training error")}${end}.`;
+  }
+
+  // The key to the picture.
+  function key(present) {
+    const [boundary, margin, area, bound] = present
+      ? ["two classes’ scores are equal, and the largest", "a class is ahead by 1", "ahead by more", "whose multipliers sum to C"]
+      : ["boundary, f = 0", "f = 1, the circles’ side", "beyond the margin", "with α = C"];
+    const items = [
+      `${SIGNS.levels[0]} ${boundary}`,
+      `${SIGNS.levels[1]} ${margin}`,
+      ...(present ? [] : [`${SIGNS.levels[2]} f = −1, the squares’ side`]),
+      `${(present ?? [0, 1]).map((c) => SIGNS.areas[c]).join("")} ${area}`,
+      `${SIGNS.free} free support vector`,
+      `${SIGNS.bound} support vector ${bound}`,
+      `${SIGNS.mistake} training error`,
+    ];
+    return items.map((item) => `<li>${item}</li>`).join("");
   }
 
   const radio = (name, value, label, checked) => `
@@ -658,6 +454,12 @@
       </div>
     </div>
     <div class="mc-panel">
+      <fieldset class="mc-decodings"><legend>Machine</legend>
+        ${Object.entries(MACHINES)
+          .map(([key, { name }]) => radio(`${id}-machine`, key, name, key === "two"))
+          .join("")}
+        <p class="mc-note"></p>
+      </fieldset>
       <fieldset class="mc-decodings"><legend>Kernel <span class="mc-formula"></span></legend>
         ${Object.entries(KERNELS)
           .map(([key, { name }]) => radio(`${id}-kernel`, key, name, false))
@@ -675,18 +477,11 @@
       </fieldset>
       <p class="mc-summary" id="${id}-seen"></p>
       <table class="mc-stats"><caption class="mc-heard">The machine in numbers</caption><tbody></tbody></table>
-      <ul class="mc-key" aria-label="Key to the picture">
-        <li>${SIGNS.levels[0]} boundary, f = 0</li>
-        <li>${SIGNS.levels[1]} f = 1, the circles’ side</li>
-        <li>${SIGNS.levels[2]} f = −1, the squares’ side</li>
-        <li>${SIGNS.areas.join("")} beyond the margin</li>
-        <li>${SIGNS.free} free support vector</li>
-        <li>${SIGNS.bound} support vector with α = C</li>
-        <li>${SIGNS.mistake} training error</li>
-      </ul>
+      <ul class="mc-key" aria-label="Key to the picture"></ul>
     </div>
     <p class="mc-help" id="${id}-help">A mouse also drags points. Keys, once the picture has the focus: arrows move a cross (with Shift by less),
-      Enter does what is chosen, 1 places a circle, 2 a square, Delete deletes, N goes to the next point, U undoes.</p>`;
+      Enter does what is chosen, 1 places a circle, 2 a square, 3 a triangle, 4 a diamond, 5 a wedge, Delete deletes, N goes to
+      the next point, U undoes.</p>`;
 
   function mount(box, index) {
     // the points of a figure of the chapter, as [x, y, class], come first
@@ -696,7 +491,7 @@
     const id = `mc-svm-${index}`;
     box.innerHTML = controls(id, examples);
     box.setAttribute("role", "group");
-    box.setAttribute("aria-label", "Interactive figure: a support vector machine for two classes");
+    box.setAttribute("aria-label", "Interactive figure: a support vector machine for two to five classes");
     const find = (selector) => box.querySelector(selector);
     const plane = find(".mc-plane");
     const canvas = find("canvas");
@@ -710,6 +505,8 @@
     let settings = null;
     let past = [];
     let machine = null;
+    let present = null; // the classes of a machine for several
+    let wish = "two"; // the machine that the reader wants, where there is a choice
     let begun = 0; // when the present machine was
     let worked = 0; // milliseconds that it has taken, without the page's other work
     let drawn = 0; // when the picture was, last
@@ -722,6 +519,14 @@
 
     // ---- the machine and what is shown of it ----
 
+    function shapes(n) {
+      if (!present) return picture.sides(lattice(points, machine.v, machine.certificate.bias, settings, n));
+      const { v, certificate } = machine.best;
+      const k = present.length;
+      const column = (r) => points.map((_, i) => v[i * k + r]);
+      return picture.regions(present.map((c, r) => ({ c, scores: lattice(points, column(r), certificate.biases[r], settings, n) })));
+    }
+
     function show() {
       frame = 0;
       if (!near) return;
@@ -729,7 +534,7 @@
       const solved = machine && points.length === machine.m;
       const n = picture.fineness(settings);
       picture.draw(canvas, {
-        scores: solved ? lattice(points, machine.v, machine.certificate.bias, settings, n) : null,
+        ...(solved ? shapes(n) : { fields: [], lines: [] }),
         n,
         points,
         kinds: solved ? machine.kinds() : [],
@@ -739,16 +544,20 @@
     }
 
     function report() {
-      const rows = [["points", NAMES.map((name, c) => count(points.filter((point) => point[2] === c).length, name)).join(", ")]];
+      const sizes = NAMES.map((name, c) => [points.filter((point) => point[2] === c).length, name]);
+      const shown = sizes.filter(([size], c) => (present ? size : c < 2));
+      const rows = [["points", shown.map(([size, name]) => count(size, name)).join(", ")]];
       if (machine) {
-        const { primal, dual, gap } = machine.certificate;
+        const { primal, dual, gap, norm, biases } = machine.certificate;
         const kinds = machine.kinds();
         const many = (kind) => kinds.filter((one) => one === kind).length;
         rows.push(
           ["support vectors", `${many("free")} free, ${many("bound")} at C`],
           ["training errors", machine.mistakes().filter(Boolean).length],
-          ["norm of w", number(machine.certificate.norm)],
-          ["bias b", biasText(machine.certificate)],
+          present ? ["norm of W and b", number(norm)] : ["norm of w", number(norm)],
+          present
+            ? ["biases b", present.map((c, r) => `${NAMES[c]} ${number(Math.abs(biases[r]) < 1e-6 ? 0 : biases[r], 3)}`).join(", ")]
+            : ["bias b", biasText(machine.certificate)],
           ["primal value", number(primal, 6)],
           ["dual value", number(dual, 6)],
           ["relative gap", gapText(Math.max(0, gap))],
@@ -759,7 +568,7 @@
     }
 
     function say() {
-      const text = sentence(settings, points, machine);
+      const text = sentence(settings, points, machine, present);
       const summary = find(".mc-summary");
       if (summary.textContent !== text) summary.textContent = text; // an unchanged sentence is not read again
     }
@@ -778,11 +587,37 @@
       else speech = setTimeout(say, SPEECH);
     }
 
+    const written = {}; // by selector: an unchanged text stays as it is
+
+    // What is said of the machine itself.
+    function describe(kind) {
+      const set = (selector, html) => {
+        if (written[selector] !== html) find(selector).innerHTML = written[selector] = html;
+      };
+      set(".mc-note", MACHINES[kind].note);
+      set(".mc-formula", `K(x, x′) = ${KERNELS[settings.kernel].formula(settings)}`);
+      set(".mc-key", key(present));
+      box.classList.toggle("mc-many", kind === "many");
+    }
+
     function solve() {
       clearTimeout(speech);
       delete box.dataset.milliseconds;
       begun = performance.now();
-      machine = points.length ? build(points, points.map((point) => SIGN[point[2]]), settings) : null;
+      const all = NAMES.map((_, c) => c).filter((c) => points.some((point) => point[2] === c));
+      const forced = all.some((c) => c > 1);
+      const kind = forced ? "many" : wish;
+      const [two, many] = radios("machine");
+      two.disabled = forced;
+      (kind === "two" ? two : many).checked = true;
+      present = kind === "two" ? null : all;
+      machine = null;
+      if (points.length) {
+        machine = present
+          ? ofMany(points, points.map((point) => all.indexOf(point[2])), all.length, settings)
+          : ofTwo(points, points.map((point) => SIGN[point[2]]), settings);
+      }
+      describe(kind);
       worked = performance.now() - begun;
       report();
       if (!waiting) waiting = setTimeout(slice); // after all that the reader has just done
@@ -797,7 +632,6 @@
         slider.setAttribute("aria-valuetext", number(settings[key]));
         slider.disabled = kernel !== null && kernel !== settings.kernel;
       });
-      find(".mc-formula").innerHTML = `K(x, x′) = ${KERNELS[settings.kernel].formula(settings)}`;
       solve();
     }
 
@@ -867,16 +701,33 @@
       choice("example").value = key;
     }
 
+    function sign() {
+      const K = kernelOf(settings);
+      const { v, certificate } = machine;
+      const score = points.reduce((total, point, j) => total + v[j] * K(point, cross), certificate.bias);
+      const where = Math.abs(score) < 1 ? "within the margin" : "beyond the margin";
+      return `score ${number(score, 3)}, a ${NAMES[score > 0 ? 0 : 1]}’s side, ${where}`;
+    }
+
+    function side() {
+      const K = kernelOf(settings);
+      const { v, certificate } = machine.best;
+      const k = present.length;
+      const scores = present.map((_, r) =>
+        rounded(points.reduce((total, point, j) => total + v[j * k + r] * K(point, cross), certificate.biases[r])),
+      );
+      const best = scores.indexOf(Math.max(...scores));
+      const lead = scores[best] - Math.max(...scores.filter((_, r) => r !== best));
+      const ahead = k > 1 ? `, ahead by ${number(lead, 3)}, ${lead < 1 ? "within the margin" : "beyond the margin"}` : "";
+      return `a ${NAMES[present[best]]}’s side${ahead}; scores: ${scores.map((score, r) => `${NAMES[present[r]]} ${number(score, 2)}`).join(", ")}`;
+    }
+
     // What is at the cross, in words.
     function look() {
       const i = nearest(cross);
       const parts = [`Cross at ${at(cross)}`];
       if (machine?.m === points.length) {
-        const K = kernelOf(settings);
-        const { v, certificate } = machine;
-        const score = points.reduce((total, point, j) => total + v[j] * K(point, cross), certificate.bias);
-        const where = Math.abs(score) < 1 ? "within the margin" : "beyond the margin";
-        parts.push(`score ${number(score, 3)}, a ${NAMES[score > 0 ? 0 : 1]}’s side, ${where}`);
+        parts.push(present ? side() : sign());
         if (i >= 0) {
           const kind = { none: "", free: ", a free support vector", bound: ", a support vector at the bound" }[machine.kinds()[i]];
           parts.push(`here is a ${NAMES[points[i][2]]}${kind}${machine.mistakes()[i] ? ", a training error" : ""}`);
@@ -950,7 +801,7 @@
         cross = bounded(cross.map((x, i) => x + step * ARROWS[key][i]));
         look();
       } else if (key === "Enter" || key === " ") use(cross);
-      else if (key === "1" || key === "2") place(cross, Number(key) - 1);
+      else if (NAMES[Number(key) - 1]) place(cross, Number(key) - 1);
       else if (key === "Delete" || key === "Backspace") remove(cross);
       else if (key === "u" || undoing) undo();
       else if (key === "n" && points.length) {
@@ -986,6 +837,12 @@
       one.addEventListener("input", () => {
         choice("lecture").value = "";
         read();
+      }),
+    );
+    radios("machine").forEach((one) =>
+      one.addEventListener("input", () => {
+        wish = one.value;
+        solve();
       }),
     );
     find("[data-action=clear]").addEventListener("click", () => change([], "All points are gone; Undo brings them back."));
