@@ -1,0 +1,94 @@
+"""How three solvers of one dual grow with the examples and with the classes: what chapter `solver` reads.
+
+Drawn data: the classes have random middles in ten dimensions; an RBF kernel, C = 1, Crammer-Singer. First
+the number of examples grows at four classes, then the number of classes at a hundred examples. Each
+repetition has a sample of its own, which all three solvers get, one after the other, on one thread. All have
+to reach the same relative gap; the gap and the primal value are stored beside the time.
+
+The textbook's programme is not run where its matrix would have more than 2,000 rows. Takes some minutes.
+"""
+
+import json
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import mcutils
+from benchmarks.race import machine, versions
+from mcutils.solver import Solution, solve_block, solve_interior, solve_qp
+
+RESULT = Path(mcutils.__file__).parent / "data" / "results" / "solver.json"
+D, C, GAP, REPEATS = 10, 1.0, 1e-6, 7
+SOLVERS: dict[str, Callable[..., Solution]] = {
+    "textbook": solve_qp,
+    "class by class": solve_interior,
+    "block": solve_block,
+}
+# solver: numbers of examples at four classes; numbers of classes at a hundred examples
+EXAMPLES = {
+    "textbook": (60, 120, 240, 480),
+    "class by class": (60, 120, 240, 480, 960),
+    "block": (60, 120, 240, 480, 960, 1920),
+}
+CLASSES = {
+    "textbook": (2, 4, 8, 16),
+    "class by class": (2, 4, 8, 16, 32),
+    "block": (2, 4, 8, 16, 32),
+}
+FEW_CLASSES, FEW_EXAMPLES = 4, 100
+LEAST_SECONDS = 0.02
+
+
+def drawn(m: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The Gram matrix and the classes of a sample: middles and deviations of the same size."""
+    rng = np.random.default_rng([seed, m, k])
+    y = np.arange(m) % k
+    X = rng.normal(size=(k, D))[y] + rng.normal(size=(m, D))
+    square = (X**2).sum(axis=1)
+    return np.exp(-np.maximum(square[:, None] + square - 2 * X @ X.T, 0.0) / (2 * D)), y
+
+
+def timed(solve: Callable[..., Solution], gram: np.ndarray, y: np.ndarray) -> tuple[float, Solution]:
+    """Seconds of one call, the median of a few where a call is short, and what it found."""
+    times: list[float] = []
+    while not times or (sum(times) < LEAST_SECONDS and len(times) < 9):
+        start = perf_counter()
+        found = solve(gram, y, C=C, tol=GAP)
+        times.append(perf_counter() - start)
+    return median(times), found
+
+
+def study(sizes: dict[str, tuple[int, ...]], grows: str) -> list[dict[str, object]]:
+    """One row for each solver and size: what the repetitions needed, and what they reached."""
+    rows = []
+    for name, size in ((name, size) for name, own in sizes.items() for size in own):
+        m, k = (size, FEW_CLASSES) if grows == "examples" else (FEW_EXAMPLES, size)
+        runs = [timed(SOLVERS[name], *drawn(m, k, seed)) for seed in range(REPEATS)]
+        row = {"solver": name, "grows": grows, "m": m, "k": k}
+        row["seconds"] = [float(f"{seconds:.3g}") for seconds, _ in runs]
+        row["gap"] = [float(f"{found.certificate.gap:.1e}") for _, found in runs]
+        row["primal"] = [float(f"{found.certificate.primal:.10g}") for _, found in runs]
+        rows.append(row)
+        print(f"{name:15} m = {m:4} k = {k:2}: {median(row['seconds']):.4f} s", flush=True)
+    return rows
+
+
+def main() -> None:
+    """Run both studies and write the result file."""
+    with threadpool_limits(1):
+        for solve in SOLVERS.values():  # what is compiled or imported at the first call
+            solve(*drawn(20, 3, 0), C=C, tol=GAP)
+        rows = study(EXAMPLES, "examples") + study(CLASSES, "classes")
+    head = {"machine": machine(), "versions": versions() | {"cvxopt": version("cvxopt")}}
+    head |= {"C": C, "gap": GAP, "dimensions": D}
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    RESULT.write_text(f'{json.dumps(head)[:-1]},\n"rows": [\n{lines}\n]}}\n')
+
+
+if __name__ == "__main__":
+    main()
