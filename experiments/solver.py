@@ -69,12 +69,12 @@ def study(sizes: dict[str, tuple[int, ...]], grows: str) -> list[dict[str, objec
     for name, size in ((name, size) for name, own in sizes.items() for size in own):
         m, k = (size, FEW_CLASSES) if grows == "examples" else (FEW_EXAMPLES, size)
         runs = [timed(SOLVERS[name], *drawn(m, k, seed)) for seed in range(REPEATS)]
-        row = {"solver": name, "grows": grows, "m": m, "k": k}
-        row["seconds"] = [float(f"{seconds:.3g}") for seconds, _ in runs]
+        seconds = [float(f"{one:.3g}") for one, _ in runs]
+        row: dict[str, object] = {"solver": name, "grows": grows, "m": m, "k": k, "seconds": seconds}
         row["gap"] = [float(f"{found.certificate.gap:.1e}") for _, found in runs]
         row["primal"] = [float(f"{found.certificate.primal:.10g}") for _, found in runs]
         rows.append(row)
-        print(f"{name:15} m = {m:4} k = {k:2}: {median(row['seconds']):.4f} s", flush=True)
+        print(f"{name:15} m = {m:4} k = {k:2}: {median(seconds):.4f} s", flush=True)
     return rows
 
 
@@ -84,7 +84,7 @@ def main() -> None:
         for solve in SOLVERS.values():  # what is compiled or imported at the first call
             solve(*drawn(20, 3, 0), C=C, tol=GAP)
         rows = study(EXAMPLES, "examples") + study(CLASSES, "classes")
-    head = {"machine": machine(), "versions": versions() | {"cvxopt": version("cvxopt")}}
+    head: dict[str, object] = {"machine": machine(), "versions": versions() | {"cvxopt": version("cvxopt")}}
     head |= {"C": C, "gap": GAP, "dimensions": D}
     lines = ",\n".join(json.dumps(row) for row in rows)
     RESULT.write_text(f'{json.dumps(head)[:-1]},\n"rows": [\n{lines}\n]}}\n')
