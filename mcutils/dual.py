@@ -187,8 +187,10 @@ def quadratic_program(
     A[np.arange(m), true] = 1.0
     capped = true if loss == "crammer-singer" else others
     each = np.eye(k * m)
-    G = np.vstack([-each[others], each[capped]])
-    h = np.concatenate([np.zeros(len(others)), prices[capped % m]])
+    # that the true class's unknowns are not negative follows from the equations; with it said as well, every
+    # unknown has a bound, and an interior-point method a regular system
+    G = np.vstack([-each, each[capped]])
+    h = np.concatenate([np.zeros(k * m), prices[capped % m]])
     return QuadraticProgram(P, q, G, h, A, np.zeros(m), k)
 
 

@@ -175,6 +175,19 @@ def test_the_program_has_the_value_of_the_primal(seed, loss):
     assert np.abs(table[np.arange(len(y)), y]).max() < 1e-6 * setting["C"] * k * 3
 
 
+@pytest.mark.parametrize("seed", [1, 3, 4, 13, 15, 21, 37])
+def test_a_gram_matrix_of_low_rank_does_not_stop_the_solver(seed):
+    """Without a bound for each unknown cvxopt met a singular system, with Weston and Watkins and rank 3."""
+    rng = np.random.default_rng(seed)
+    for trial in range(6):
+        k = 2 + trial % 3
+        X, y = rng.normal(size=(10, 3)), np.arange(10) % k
+        C = 10.0 ** rng.integers(-2, 2)
+        table, _ = optimal(X @ X.T, y, loss="weston-watkins", C=C)
+        table = dual.feasible(table, y, loss="weston-watkins", C=C)
+        assert dual.certificate(table, X @ X.T, y, loss="weston-watkins", C=C).certifies(1e-7)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", range(21))
 def test_values_are_those_of_hinge(seed, loss):
