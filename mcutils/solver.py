@@ -64,11 +64,17 @@ INTERCEPTS = (False, True, "appended")
 # A sweep moves the examples that violate more than this part of the worst.
 _GREED = 0.6
 # The working set grows when others owe more than this part of the gap; first and later by so many examples.
-_SHARE, _FIRST, _MORE = 0.5, 512, 256
+# When its rows fill the room for them, a quarter is exchanged when others owe more than that part.
+_SHARE, _FIRST, _MORE, _SHARE_FULL = 0.5, 512, 256, 0.9
 # Up to so many free multipliers a Newton step is taken.
 _NEWTON = 1500
-# The passes over the examples of a linear machine before the first Newton step; then twice as many.
-_PATIENCE = 50
+# So much work of Newton steps is always allowed, and twice as much each time; more where the ascent has taken
+# more.
+_CHEAP = 2e6
+# After so many passes over the examples Newton's steps are tried; after twice as many where these fail.
+_PATIENCE = 200
+# Rounds that neither halve the gap nor raise the dual by this part of it are idle; after 25 in a row it ends.
+_IDLE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +110,10 @@ class _Whole:
         self.places = np.arange(len(matrix))
         self.member = np.ones(len(matrix))
 
+    def share(self) -> float:
+        """The part of the gap that examples outside the working set may owe before it changes."""
+        return 1.0
+
     def more(self, violated: Floats) -> bool:
         """All rows are there."""
         return False
@@ -126,11 +136,11 @@ class _ByRows:
     """
 
     def __init__(self, kernel: Kernel, X: Any, shift: float, kind: Any, room: float):
-        self.kernel, self.X, self.shift = kernel, X, shift
+        self.kernel, self.X, self.shift, self.room = kernel, X, shift, room
         m = X.shape[0]
         self.curvatures = kernel.diagonal(X) + shift
         self.points = X.astype(kind)
-        capacity = int(min(m, max(_FIRST, room // (np.dtype(kind).itemsize * m))))
+        capacity = int(min(m, max(_FIRST, 2**20 * room // (np.dtype(kind).itemsize * m))))
         self.rows = np.empty((capacity, m), kind)
         self.places = np.full(m, -1)
         self.owner = np.full(capacity, -1)
@@ -138,8 +148,8 @@ class _ByRows:
 
     def doubled(self) -> "_ByRows":
         """The same with rows in double precision."""
-        again = _ByRows(self.kernel, self.X, self.shift, np.float64, 2 * self.rows.nbytes)
-        again.take(self.owner[self.owner >= 0], self.member)
+        again = _ByRows(self.kernel, self.X, self.shift, np.float64, self.room)
+        again.take(self.owner[self.owner >= 0][: len(again.owner)], self.member)
         return again
 
     def take(self, new: Indices, violated: Any) -> None:
@@ -160,10 +170,15 @@ class _ByRows:
                 found += found.dtype.type(self.shift)
             self.rows[free[part]] = found
 
+    def share(self) -> float:
+        """The part of the gap that examples outside the working set may owe before it changes."""
+        return _SHARE if (self.owner < 0).any() else _SHARE_FULL
+
     def more(self, violated: Floats) -> bool:
         """Add the worst examples to the working set; whether there were any."""
         others = np.where(self.member > 0, 0.0, violated)
-        count = min(_MORE, len(self.owner) // 2)
+        room = int((self.owner < 0).sum())
+        count = min(_MORE, room) if room else len(self.owner) // 4
         worst = np.argpartition(-others, count)[:count] if len(others) > count else np.arange(len(others))
         worst = worst[others[worst] > 0]
         if not len(worst):
@@ -224,9 +239,11 @@ class _Task:
         """Coefficients whose rows sum to 0, from such up to rounding."""
         return _pull(self.multipliers(beta), self.labels)
 
-    def certificate(self, beta: Floats, scores: Floats, n_iter: int) -> Certificate:
+    def certificate(self, beta: Floats, scores: Floats, curvatures: Floats, n_iter: int) -> Certificate:
         squares = np.einsum("ir,ir->r", beta, scores)
-        rounding = 1e-12 * float(np.abs(beta * scores).sum())
+        # what rounding may make of terms that are no larger than those of the sum of all norms, squared
+        norms = np.sqrt(np.maximum(curvatures, 0.0)) @ np.abs(beta)
+        rounding = 8 * float(np.finfo(np.float64).eps) * float((norms**2).max())
         if squares.min() < -rounding:
             raise ValueError(
                 "kernel must be positive semidefinite, found a combination of the examples with the square "
@@ -244,6 +261,21 @@ class _Task:
         return np.asarray(part < np.where(true, price, 0.0))
 
 
+class _Progress:
+    """Whether there is any, seen by the certificates."""
+
+    def __init__(self) -> None:
+        self.gap, self.dual, self.idle = np.inf, -np.inf, 0
+
+    def ended(self, primal: float, dual: float) -> bool:
+        """After another round."""
+        gap = primal - dual
+        gained = dual - self.dual > _IDLE * gap or gap <= 0.5 * self.gap
+        self.idle = 0 if gained else self.idle + 1
+        self.gap, self.dual = min(self.gap, gap), max(self.dual, dual)
+        return self.idle > 25
+
+
 def _climb(
     gram: "_Whole | _ByRows", task: _Task, tol: float, max_iter: int, beta: Floats
 ) -> tuple[Floats, Certificate]:
@@ -259,9 +291,11 @@ def _climb(
     if isinstance(gram, _ByRows):
         spread = np.argsort(labels, kind="stable")[np.linspace(0, m - 1, min(m, _FIRST)).astype(np.intp)]
         gram.take(np.unique(spread), violated)
-    left, budget = max_iter * m, 20 * m
-    goal, best, idle, steps = tol, np.inf, 0, 0
+    left, budget = max_iter * m, _PATIENCE // 4 * m
+    progress, goal, steps = _Progress(), tol, 0
+    work, cheap = 0.0, _CHEAP
     while True:
+        before = steps
         table = np.ascontiguousarray(scores.T, dtype=kind)
         compiled.open_sides(beta, labels, prices, costs, task.every, upper, lower)
         while True:
@@ -276,7 +310,7 @@ def _climb(
                 task.every,
                 _GREED,
                 goal,
-                _SHARE,
+                gram.share(),
                 min(budget, left - steps),
                 beta,
                 table,
@@ -286,37 +320,44 @@ def _climb(
             )
             steps += done
             gap = primal - dual
-            if gap <= goal * max(1.0, primal) or steps >= left or not outside > _SHARE * gap:
+            if gap <= goal * max(1.0, primal) or steps >= left or not outside > gram.share() * gap:
                 break
             if not gram.more(violated):
                 break
         beta = task.tidy(beta)
         scores = gram.product(beta)
-        found = task.certificate(beta, scores, max(1, ceil(steps / m)))
-        if found.gap <= tol or steps >= left or idle > 25:
+        found = task.certificate(beta, scores, gram.curvatures, max(1, ceil(steps / m)))
+        if found.gap <= tol or steps >= left or progress.ended(found.primal, found.dual):
             return beta, found
-        idle = idle + 1 if found.gap > 0.5 * best else 0
-        best = min(best, found.gap)
         goal = min(goal, 0.5 * tol)
-        if isinstance(gram, _ByRows) and kind == np.float32 and idle > 1:
+        if isinstance(gram, _ByRows) and kind == np.float32 and progress.idle > 1:
             gram, kind = gram.doubled(), np.dtype(np.float64)
             upper, lower, violated = upper.astype(kind), lower.astype(kind), violated.astype(kind)
         elif gap > goal * max(1.0, primal):  # the ascent has stalled
-            if _newton(gram, task, beta, scores):
-                scores = gram.product(beta)
-            budget = min(2 * budget, left)
+            work += 5.0 * m * (steps - before)
+            if _newton(gram, task, beta, scores, max(work, cheap)):
+                scores, work = gram.product(beta), 0.0
+            else:
+                budget *= 2
+            cheap *= 2
 
 
-def _newton(gram: Any, task: _Task, beta: Floats, scores: Floats) -> bool:
+def _newton_work(size: int) -> float:
+    return size**3 / 24 + 30 * size**2
+
+
+def _newton(gram: Any, task: _Task, beta: Floats, scores: Floats, budget: float) -> bool:
     """Newton steps on the coefficients that have room on both sides; each as far as the bounds allow.
 
     The last one, that no bound stops, ends where single rows would creep along a valley. The others bring a
-    coefficient to its bound each.
+    coefficient to its bound each. The budget is of operations of the ascent, which take longer than those of
+    a factorisation.
     """
     rows = np.flatnonzero(beta.any(axis=1))
     free = task.free(beta, rows)
     rows = rows[free.sum(axis=1) > 1]
-    if not 0 < int(task.free(beta, rows).sum()) - len(rows) <= _NEWTON:
+    size = int(task.free(beta, rows).sum()) - len(rows)
+    if not 0 < size <= _NEWTON or _newton_work(size) > budget:
         return False
     square = gram.square(rows)
     tiny = 1e-12 * (float(np.diag(square).max()) or 1.0)
@@ -332,7 +373,8 @@ def _newton(gram: Any, task: _Task, beta: Floats, scores: Floats) -> bool:
         base = np.where(task.every | free[true], labels, np.where(free, own, np.inf).argmin(axis=1))
         free[np.arange(len(rows)), base] = False
         i, r = np.nonzero(free)
-        if not len(i):
+        budget -= _newton_work(len(i))
+        if not len(i) or budget < 0:
             break
         b = base[i]
         signs = (
@@ -374,52 +416,62 @@ def _sweep(X: Any, task: _Task, tol: float, max_iter: int, beta: Floats) -> tupl
     from .jit import multiclass as compiled
 
     m = X.shape[0]
-    generator = np.random.default_rng(0)
+    state = np.array([88172645463325252], dtype=np.uint64)
     squares = _squares(X)
     squares[squares <= 1e-12 * squares.max(initial=0.0)] = 0.0
-    rows = np.flatnonzero(task.prices > 0)
     active, counts = np.empty((m, task.k), np.int32), np.empty(m, np.int32)
     data = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
     visit: Any = compiled.sparse if issparse(X) else compiled.dense
     accuracy = float(task.costs.max()) or 1.0
-    best, idle, n_iter, patience = np.inf, 0, 0, _PATIENCE
+    progress, n_iter, enough = _Progress(), 0, 0.0
+    passes, patience = 0, _PATIENCE  # since the last Newton step, and until the next
+    work, cheap = 0.0, _CHEAP
     while True:
         W = np.ascontiguousarray((X.T @ beta).T)
-        order, margin, start = rows, np.inf, n_iter
+        order = np.flatnonzero(task.prices > 0)
+        kept, settled = len(order), False
         active[:], counts[:] = np.arange(task.k, dtype=np.int32), task.k
-        settled = False
-        while n_iter < min(max_iter, start + patience) and not settled:
-            order = generator.permutation(order)
-            worst, kept = visit(
+        while not settled and passes < patience and n_iter < max_iter:
+            done, kept, visits, settled = visit(
                 *data,
                 squares,
                 task.labels,
                 task.prices,
                 task.costs,
                 task.every,
+                accuracy,
+                enough,
+                min(patience - passes, max_iter - n_iter),
+                state,
                 order,
-                margin,
+                kept,
                 beta,
                 W,
                 active,
                 counts,
             )
-            n_iter += 1
-            order, margin = order[:kept], max(worst, accuracy)
-            settled = worst <= accuracy or not kept
+            n_iter, passes = n_iter + done, passes + done
+            work += 4.0 * visits * X.shape[1]
+            table = np.ascontiguousarray((X @ W.T).T)
+            primal, dual, _ = compiled.values(
+                table, task.labels, task.prices, task.costs, task.every, beta, task.prices
+            )
+            if primal - dual <= tol * max(1.0, primal):
+                break
+            enough = tol * max(1.0, primal) if settled else 0.7 * enough
         beta = task.tidy(beta)
-        W = np.ascontiguousarray((X.T @ beta).T)
-        scores = X @ W.T
-        found = task.certificate(beta, scores, n_iter)
-        if found.gap <= tol or n_iter >= max_iter or idle > 25:
-            return beta, found
-        idle = idle + 1 if found.gap > 0.5 * best else 0
-        best = min(best, found.gap)
+        if primal - dual <= tol * max(1.0, primal) or n_iter >= max_iter or progress.ended(primal, dual):
+            found = task.certificate(beta, X @ (X.T @ beta), squares, n_iter)
+            if found.gap <= tol or n_iter >= max_iter or progress.idle > 25:
+                return beta, found
         if settled:
-            accuracy *= 0.5
-        else:
-            _newton(_Linear(X), task, beta, scores)
-            patience *= 2
+            accuracy *= 0.3
+        if passes >= patience:
+            if _newton(_Linear(X), task, beta, X @ (X.T @ beta), max(work, cheap)):
+                work = 0.0
+            else:
+                patience *= 2
+            passes, cheap = 0, 2 * cheap
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -616,7 +668,7 @@ def _by_cvxopt(
     beta = np.zeros((m, k))
     A = feasible(u, part.labels, loss=task.loss, C=1.0, sample_weight=part.prices)
     beta[used] = _pull(A, part.labels)
-    return beta, task.certificate(beta, gram @ beta, max(1, steps))
+    return beta, task.certificate(beta, gram @ beta, np.diag(gram), max(1, steps))
 
 
 def _cvxopt() -> Any:
@@ -855,6 +907,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         Self
         """
         tol, max_iter = self._check_parameters()
+        given = getattr(X, "dtype", None)
         X, labels = self._validate(X, y=y)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -870,12 +923,13 @@ class _Machine(ClassifierMixin, BaseEstimator):
         if self.check_kernel and not linear:
             check_psd(X if self.kernel_.name == "precomputed" else self.kernel_.gram(X))
         if self.solver != "block":
-            gram = _check_gram(X) if self.kernel_.name == "precomputed" else self.kernel_.gram(X)
+            known = self.kernel_.name == "precomputed"
+            gram = _precomputed(X, given) if known else self.kernel_.gram(X)
             beta, found = _by_cvxopt(gram + bias, task, tol, max_iter, structured=self.solver == "interior")
         elif linear:
             beta, found = _sweep(_with_ones(X) if bias else X, task, tol, max_iter, beta)
         else:
-            beta, found = _climb(self._gram(X, bias, tol), task, tol, max_iter, beta)
+            beta, found = _climb(self._gram(X, bias, tol, given), task, tol, max_iter, beta)
         self._codes = codes
         self.certificate_, self.converged_ = found, found.certifies(tol)
         self.n_iter_ = found.n_iter or 1
@@ -992,12 +1046,12 @@ class _Machine(ClassifierMixin, BaseEstimator):
             raise ValueError("sample_weight and class_weight must not be zero for all examples")
         return weights
 
-    def _gram(self, X: Any, bias: float, tol: float) -> "_Whole | _ByRows":
+    def _gram(self, X: Any, bias: float, tol: float, given: Any) -> "_Whole | _ByRows":
         if self.kernel_.name == "precomputed":
-            return _Whole(_check_gram(X) + bias)
+            return _Whole(_precomputed(X, given) + bias)
         single = self.precision == "single" or (self.precision == "auto" and tol >= 1e-4)
         kind = np.float32 if single else np.float64
-        return _ByRows(self.kernel_, X, bias, kind, 2**20 * float(self.cache_size))
+        return _ByRows(self.kernel_, X, bias, kind, float(self.cache_size))
 
     def _before(self, task: _Task) -> Floats:
         """Coefficients to start from: with ``warm_start`` those of the last fit, moved into the bounds."""
@@ -1016,6 +1070,16 @@ class _Machine(ClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = _is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
+
+
+def _precomputed(X: Floats, given: Any) -> Floats:
+    """A Gram matrix that was given, checked; made symmetric where its entries have few digits."""
+    if given == np.float32 and X.shape[0] == X.shape[1]:
+        away, allowed = np.abs(X - X.T).max(), 8 * float(np.finfo(np.float32).eps) * np.abs(X).max()
+        if away <= allowed:
+            X = (X + X.T) / 2
+            X[np.diag_indices(len(X))] += allowed  # what rounding may have taken from a diagonal
+    return _check_gram(X)
 
 
 def _with_ones(X: Any) -> Any:

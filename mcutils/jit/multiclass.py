@@ -69,7 +69,7 @@ def simplex_step(appeal, beta, true, price, curvature, moved):
             if moved[r] - highest > b:
                 excess += moved[r] - highest - b
                 count += 1
-        if excess <= 1e-15 * room:
+        if excess <= 1e-15 * room or b + excess / count <= b:  # the step is less than a digit of b
             break
         b += excess / count
     for r in range(len(beta)):
@@ -352,12 +352,29 @@ def climb(
 
 
 @sums_in_any_order
-def dense(X, squares, labels, prices, costs, every, order, margin, beta, W, active, counts):
-    r"""One pass over some rows of X; classes and examples that seem settled are left out from then on.
+def dense(
+    X,
+    squares,
+    labels,
+    prices,
+    costs,
+    every,
+    accuracy,
+    enough,
+    most,
+    state,
+    order,
+    kept,
+    beta,
+    W,
+    active,
+    counts,
+):
+    r"""Passes over some rows of X, each in random order; what seems settled is left out from then on.
 
     A class is left out of an example where its coefficient is at a bound, and its appeal on the far side: for
-    Crammer and Singer below that of every class that may rise, for Weston and Watkins by more than ``margin``
-    beyond that of the true one. An example is left out when one class remains.
+    Crammer and Singer below that of every class that may rise, for Weston and Watkins beyond that of the true
+    one by more than the worst violation of the pass before. An example is left out when one class remains.
 
     Parameters
     ----------
@@ -369,9 +386,17 @@ def dense(X, squares, labels, prices, costs, every, order, margin, beta, W, acti
     costs : (k, k) array
     every : bool
         Weston-Watkins, not Crammer-Singer.
+    accuracy, enough : float
+        A pass with no larger violation is the last, and so is one in which the examples, each as it was met,
+        added no more to the difference of primal and dual.
+    most : int
+        At most so many passes.
+    state : (1,) uint64 array
+        Of the random numbers; overwritten.
     order : (n,) int array
-        The examples to visit; those that are kept are moved to its beginning.
-    margin : float
+        The examples; overwritten with those that are kept, at its beginning.
+    kept : int
+        How many of them to visit.
     beta : (m, k) array
         Overwritten.
     W : (k, d) array
@@ -383,95 +408,145 @@ def dense(X, squares, labels, prices, costs, every, order, margin, beta, W, acti
 
     Returns
     -------
-    worst : float
-        The largest violation that was met.
-    kept : int
-        How many examples are kept.
+    passes, kept, visits : int
+        How many passes were made, examples are kept, examples were visited.
+    settled : bool
+        Whether the last pass had no larger violation.
     """
     k, d = W.shape
     appeal, own, moved = np.empty(k), np.empty(k), np.empty(k)
-    worst, kept = 0.0, 0
-    for i in order:
-        x, classes = X[i], active[i]
-        n = counts[i]
-        for a in range(n):
-            row, score = W[classes[a]], 0.0
-            for j in range(d):
-                score += row[j] * x[j]
-            appeal[a] = score
-        n, true, violated = settle(
-            appeal, own, beta[i], labels[i], prices[i], costs, every, margin, classes, n
-        )
-        counts[i] = n
-        if n < 2:
-            continue
-        order[kept] = i
-        kept += 1
-        worst = max(worst, violated)
-        if violated <= 1e-14:
-            continue
-        if every:
-            box_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
-        else:
-            simplex_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
-        for a in range(n):
-            change = moved[a] - own[a]
-            if change != 0.0:
-                beta[i, classes[a]] = moved[a]
-                row = W[classes[a]]
+    margin, visits = np.inf, 0
+    for count in range(most):
+        shuffle(order, kept, state)
+        visits += kept
+        worst, gap, n_visit, kept = 0.0, 0.0, kept, 0
+        for q in range(n_visit):
+            i = order[q]
+            x, classes, n = X[i], active[i], counts[i]
+            for a in range(n):
+                row, score = W[classes[a]], 0.0
                 for j in range(d):
-                    row[j] += change * x[j]
-    return worst, kept
+                    score += row[j] * x[j]
+                appeal[a] = score
+            n, true, violated, owed = settle(
+                appeal, own, beta[i], labels[i], prices[i], costs, every, margin, classes, n
+            )
+            counts[i] = n
+            gap += owed
+            if n < 2:
+                continue
+            order[kept] = i
+            kept += 1
+            worst = max(worst, violated)
+            if violated <= 1e-14:
+                continue
+            if every:
+                box_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+            else:
+                simplex_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+            for a in range(n):
+                change = moved[a] - own[a]
+                if change != 0.0:
+                    beta[i, classes[a]] = moved[a]
+                    row = W[classes[a]]
+                    for j in range(d):
+                        row[j] += change * x[j]
+        if worst <= accuracy or kept == 0:
+            return count + 1, kept, visits, True
+        if gap <= enough:
+            return count + 1, kept, visits, False
+        margin = worst
+    return most, kept, visits, False
 
 
 @sums_in_any_order
 def sparse(
-    data, indices, ends, squares, labels, prices, costs, every, order, margin, beta, W, active, counts
+    data,
+    indices,
+    ends,
+    squares,
+    labels,
+    prices,
+    costs,
+    every,
+    accuracy,
+    enough,
+    most,
+    state,
+    order,
+    kept,
+    beta,
+    W,
+    active,
+    counts,
 ):
-    """One pass over some rows of a compressed matrix, see :func:`dense`.
+    """Passes over some rows of a compressed matrix, see :func:`dense`.
 
     Parameters
     ----------
     data, indices, ends : arrays
         Entry p has the value ``data[p]`` and stands in column ``indices[p]``; row i has those from
         ``ends[i]`` to before ``ends[i + 1]``.
-    squares, labels, prices, costs, every, order, margin, beta, W, active, counts
+    squares, labels, prices, costs, every, accuracy, enough, most, state, order, kept, beta, W, active, counts
         As there, and so are the results.
     """
     k = len(W)
     appeal, own, moved = np.empty(k), np.empty(k), np.empty(k)
-    worst, kept = 0.0, 0
-    for i in order:
-        first, last, classes = ends[i], ends[i + 1], active[i]
-        n = counts[i]
-        for a in range(n):
-            row, score = W[classes[a]], 0.0
-            for p in range(first, last):
-                score += row[indices[p]] * data[p]
-            appeal[a] = score
-        n, true, violated = settle(
-            appeal, own, beta[i], labels[i], prices[i], costs, every, margin, classes, n
-        )
-        counts[i] = n
-        if n < 2:
-            continue
-        order[kept] = i
-        kept += 1
-        worst = max(worst, violated)
-        if violated <= 1e-14:
-            continue
-        if every:
-            box_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
-        else:
-            simplex_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
-        for a in range(n):
-            change = moved[a] - own[a]
-            if change != 0.0:
-                beta[i, classes[a]] = moved[a]
-                row = W[classes[a]]
+    margin, visits = np.inf, 0
+    for count in range(most):
+        shuffle(order, kept, state)
+        visits += kept
+        worst, gap, n_visit, kept = 0.0, 0.0, kept, 0
+        for q in range(n_visit):
+            i = order[q]
+            first, last, classes, n = ends[i], ends[i + 1], active[i], counts[i]
+            for a in range(n):
+                row, score = W[classes[a]], 0.0
                 for p in range(first, last):
-                    row[indices[p]] += change * data[p]
-    return worst, kept
+                    score += row[indices[p]] * data[p]
+                appeal[a] = score
+            n, true, violated, owed = settle(
+                appeal, own, beta[i], labels[i], prices[i], costs, every, margin, classes, n
+            )
+            counts[i] = n
+            gap += owed
+            if n < 2:
+                continue
+            order[kept] = i
+            kept += 1
+            worst = max(worst, violated)
+            if violated <= 1e-14:
+                continue
+            if every:
+                box_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+            else:
+                simplex_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+            for a in range(n):
+                change = moved[a] - own[a]
+                if change != 0.0:
+                    beta[i, classes[a]] = moved[a]
+                    row = W[classes[a]]
+                    for p in range(first, last):
+                        row[indices[p]] += change * data[p]
+        if worst <= accuracy or kept == 0:
+            return count + 1, kept, visits, True
+        if gap <= enough:
+            return count + 1, kept, visits, False
+        margin = worst
+    return most, kept, visits, False
+
+
+@kernel
+def shuffle(order, n, state):
+    """A random order of the first n, by the generator xorshift64 (Marsaglia 2003)."""
+    word = state[0]
+    for i in range(n - 1, 0, -1):
+        word ^= word << np.uint64(13)
+        word ^= word >> np.uint64(7)
+        word ^= word << np.uint64(17)
+        j = np.intp((word >> np.uint64(32)) * np.uint64(i + 1) >> np.uint64(32))
+        order[i], order[j] = order[j], order[i]
+    state[0] = word
 
 
 @kernel
@@ -499,24 +574,29 @@ def settle(appeal, own, beta, label, price, costs, every, margin, classes, n):
         The place of the true class in it, or -1.
     violated : float
         See :func:`violation`.
+    owed : float
+        What the example adds to the difference of primal and dual.
     """
-    true, high, low = -1, -np.inf, np.inf
+    true, high, low, owed = -1, -np.inf, np.inf, 0.0
     for a in range(n):
         r = classes[a]
         appeal[a] += costs[label, r]
         own[a] = beta[r]
         if r == label:
             true = a
+        owed += own[a] * appeal[a]
         high = max(high, appeal[a])
         if own[a] < (price if r == label else 0.0):
             low = min(low, appeal[a])
-    level = appeal[true] if every else 0.0
+    level = appeal[true] if true >= 0 else 0.0
+    owed = 0.0 if every else owed + price * (high - level)
     a, worst = 0, 0.0
     while a < n:
         r, ahead, out = classes[a], 0.0, False
         if every:
             if a != true:
                 ahead = appeal[a] - level
+                owed += own[a] * ahead + price * max(0.0, ahead)
                 out = (own[a] >= 0.0 and ahead < -margin) or (own[a] <= -price and ahead > margin)
                 if (own[a] > -price and ahead > 0.0) or (own[a] < 0.0 and ahead < 0.0):
                     worst = max(worst, abs(ahead))
@@ -532,4 +612,4 @@ def settle(appeal, own, beta, label, price, costs, every, margin, classes, n):
                 true = a
         else:
             a += 1
-    return n, true, (worst if every else max(0.0, high - low))
+    return n, true, (worst if every else max(0.0, high - low)), owed

@@ -1,0 +1,488 @@
+"""One optimum, whoever finds it: three solvers, peers, and certificates that need no trust."""
+
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_array, csr_array, csr_matrix
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mcutils import dual, hinge, kernel, solver
+from mcutils.jit import multiclass as compiled
+from mcutils.solver import CrammerSinger, WestonWatkins, solve_block, solve_interior, solve_qp
+
+MACHINES = {"crammer-singer": CrammerSinger, "weston-watkins": WestonWatkins}
+SOLVERS = {"block": solve_block, "interior": solve_interior, "qp": solve_qp}
+
+
+def sample(trial, m=24, k=4, d=3):
+    """Points of every class, costs and weights, zeros among all of them."""
+    rng = np.random.default_rng(trial)
+    y = np.r_[np.arange(k), rng.integers(k, size=m - k)]
+    X = rng.normal(size=(m, d)) * (rng.uniform(size=(m, d)) < 0.8) + 0.7 * rng.normal(size=(k, d))[y]
+    cost = rng.integers(0, 5, size=(k, k)) / 2 * (1 - np.eye(k)) if trial % 2 else None
+    weights = rng.integers(0, 4, size=m) / 2 + (np.arange(m) < k) if trial % 3 else None
+    return X, y, cost, weights
+
+
+# -- the five points ---------------------------------------------------------------------------
+
+FIVE = np.array([[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0], [0.0, 2.0], [0.0, 99.0]])
+OF_FIVE = [0, 1, 2, 2, 2]
+KNOWN = [
+    # loss, C, objective, W
+    ("crammer-singer", 1.0, 7 / 12, [[-1 / 2, -1 / 3], [1 / 2, -1 / 3], [0, 2 / 3]]),
+    ("weston-watkins", 1.0, 7 / 12, [[-1 / 2, -1 / 3], [1 / 2, -1 / 3], [0, 2 / 3]]),
+    ("crammer-singer", 0.25, 11 / 24, None),
+    ("weston-watkins", 0.25, 9 / 16, None),
+]
+
+
+@pytest.mark.parametrize(("loss", "C", "objective", "W"), KNOWN)
+def test_the_five_points_of_shark(loss, C, objective, W):
+    """Their exact solution is that of the tests of the library Shark."""
+    for name in ("linear", "precomputed"):
+        inputs = FIVE if name == "linear" else FIVE @ FIVE.T
+        machine = MACHINES[loss](C, kernel=name, fit_intercept=False, tol=1e-13).fit(inputs, OF_FIVE)
+        assert machine.certificate_.primal == pytest.approx(objective, abs=1e-12)
+        assert machine.certificate_.dual == pytest.approx(objective, abs=1e-12)
+        if W is not None:
+            np.testing.assert_allclose(machine.dual_coef_.T @ FIVE, W, atol=1e-9)
+            if name == "linear":
+                np.testing.assert_allclose(machine.coef_, W, atol=1e-9)
+    for solve in (solve_interior, solve_qp):
+        found = solve(FIVE @ FIVE.T, OF_FIVE, loss=loss, C=C)
+        assert found.certificate.primal == pytest.approx(objective, rel=1e-8)
+        assert found.certificate.dual == pytest.approx(objective, rel=1e-8)
+
+
+# -- steps -------------------------------------------------------------------------------------
+
+
+def best_row(appeal, beta, true, price, curvature, every):
+    """The best row by cvxopt."""
+    from cvxopt import matrix, solvers
+
+    k = len(beta)
+    others = np.arange(k) != true
+    G, h = np.eye(k), np.where(others, 0.0, price)
+    if every:
+        G, h = np.vstack([np.eye(k)[others], -np.eye(k)[others]]), np.repeat([0.0, price], k - 1)
+    given = curvature * np.eye(k), appeal - curvature * beta, G, h, np.ones((1, k)), np.zeros(1)
+    quiet = {"show_progress": False, "abstol": 1e-13, "reltol": 1e-13, "feastol": 1e-13}
+    return np.array(solvers.qp(*map(matrix, given), options=quiet)["x"])[:, 0]
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_a_step_finds_the_best_row(every):
+    rng = np.random.default_rng(0)
+    step = compiled.box_step if every else compiled.simplex_step
+    for k, _ in product((2, 3, 7), range(20)):
+        true, price, curvature = int(rng.integers(k)), rng.uniform(0.1, 2), rng.uniform(0.1, 2)
+        others = np.arange(k) != true
+        multipliers = rng.uniform(size=k) * (rng.uniform(size=k) < 0.6) * others
+        multipliers *= price / (1 if every else max(1.0, multipliers.sum()))
+        beta = np.where(others, -multipliers, multipliers.sum())
+        appeal, moved = rng.normal(size=k), np.empty(k)
+        step(appeal, beta, true, price, curvature, moved)
+        np.testing.assert_allclose(moved, best_row(appeal, beta, true, price, curvature, every), atol=1e-7)
+        assert abs(moved.sum()) < 1e-14
+        assert (moved[others] <= 0).all()
+        assert (moved[others].min() if every else -moved[true]) >= -price
+        # it is the last step of this row
+        after = appeal + curvature * (moved - beta)
+        assert compiled.violation(after, moved, true, price, every) < 1e-12
+        # and the Python form says the same
+        again = np.empty(k)
+        step.py_func(appeal, beta, true, price, curvature, again)
+        np.testing.assert_allclose(again, moved, rtol=1e-13, atol=1e-15)
+
+
+def test_a_step_of_an_example_without_curvature():
+    moved = np.empty(3)
+    compiled.simplex_step(np.array([0.0, 2.0, 1.0]), np.zeros(3), 0, 0.5, 0.0, moved)
+    assert moved.tolist() == [0.5, -0.5, 0.0]
+    compiled.simplex_step(np.array([3.0, 2.0, 1.0]), np.zeros(3), 0, 0.5, 0.0, moved)
+    assert moved.tolist() == [0.0, 0.0, 0.0]
+    compiled.box_step(np.array([0.0, 2.0, -1.0]), np.zeros(3), 0, 0.5, 0.0, moved)
+    assert moved.tolist() == [0.5, -0.5, 0.0]
+
+
+# -- one optimum -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+def test_three_solvers_find_one_optimum(loss):
+    for trial in range(6):
+        X, y, cost, weights = sample(trial)
+        gram = kernel.rbf(0.3).gram(X) if trial % 2 else X @ X.T
+        asked = {"loss": loss, "C": 0.7, "cost": cost, "sample_weight": weights}
+        found = {name: solve(gram, y, tol=1e-8, **asked) for name, solve in SOLVERS.items()}
+        values = [one.certificate.primal for one in found.values()]
+        assert max(values) - min(values) <= 1e-7 * max(values)
+        for one in found.values():
+            assert one.converged
+            assert one.certificate.gap <= 1e-8
+            # the certificate is what mcutils.dual makes of the multipliers
+            same = dual.certificate(one.multipliers, gram, y, **asked)
+            assert same.primal == pytest.approx(one.certificate.primal, rel=1e-12)
+            assert same.dual == pytest.approx(one.certificate.dual, rel=1e-12)
+            assert set(same.kkt) == set(one.certificate.kkt)
+            A = one.multipliers.copy()
+            own = A[np.arange(len(y)), y].copy()
+            A[np.arange(len(y)), y] = 0.0
+            np.testing.assert_allclose(own, A.sum(axis=1), rtol=1e-12, atol=1e-300)
+        scores = [gram @ dual.coefficients(one.multipliers, y) for one in found.values()]
+        for table in scores[1:]:
+            np.testing.assert_allclose(table, scores[0], atol=2e-3)
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
+def test_the_optimum_is_that_of_liblinear(C):
+    X, y = load_iris(return_X_y=True)
+    for points in (scale(X), np.column_stack([scale(X), np.ones(len(X))])):
+        peer = LinearSVC(multi_class="crammer_singer", C=C, fit_intercept=False, tol=1e-10, max_iter=10**7)
+        least = hinge.objective(peer.fit(points, y).coef_, points, y, C=C)
+        machine = CrammerSinger(C, fit_intercept=False, tol=1e-8).fit(points, y)
+        assert machine.certificate_.primal == pytest.approx(least, rel=1e-6)
+        np.testing.assert_allclose(machine.coef_, peer.coef_, atol=2e-3)
+    appended = CrammerSinger(C, tol=1e-8).fit(scale(X), y)
+    assert appended.certificate_.primal == pytest.approx(least, rel=1e-6)
+    assert hinge.objective(
+        np.column_stack([appended.coef_, appended.intercept_]), points, y, C=C
+    ) == pytest.approx(appended.certificate_.primal, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+def test_two_classes_are_the_binary_machine_with_twice_the_price(loss):
+    X, y = load_iris(return_X_y=True)
+    X, y = scale(X[50:]), y[50:]
+    for name in ("linear", "rbf"):
+        machine = MACHINES[loss](0.4, kernel=name, gamma=0.3, fit_intercept=False, tol=1e-9).fit(X, y)
+        # LinearSVC without bias, or SVC on the same kernel: scikit-learn's SVC has a bias, so the values are
+        # compared with those of mcutils.binary, which has none
+        from mcutils.binary import solve_svm
+
+        gram = machine.kernel_.gram(X)
+        pair = solve_svm(gram, np.where(y == 2, 1, -1), 0.8, bias=False, tol=1e-9)
+        assert machine.certificate_.primal == pytest.approx(pair.certificate.primal / 2, rel=1e-7)
+        np.testing.assert_allclose(machine.decision_function(X), pair.scores, atol=1e-3)
+        assert machine.scores(X).shape == (len(X), 2)
+        assert set(machine.predict(X)) == {1, 2}
+    linear = LinearSVC(loss="hinge", C=0.8, fit_intercept=False, tol=1e-9, max_iter=10**6).fit(X, y)
+    machine = MACHINES[loss](0.4, fit_intercept=False, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(machine.coef_[1] - machine.coef_[0], linear.coef_[0], atol=1e-3)
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("name", ["linear", "rbf", "polynomial"])
+def test_a_bias_is_one_more_feature(loss, name):
+    X, y, cost, weights = sample(1)
+    options = {"kernel": name, "gamma": 0.5, "cost": cost, "tol": 1e-9}
+    machine = MACHINES[loss](0.5, **options).fit(X, y, weights)
+    gram = machine.kernel_.gram(X) + 1.0
+    found = solve_qp(gram, y, loss=loss, C=0.5, cost=cost, sample_weight=weights)
+    assert machine.certificate_.primal == pytest.approx(found.certificate.primal, rel=1e-7)
+    np.testing.assert_allclose(machine.scores(X), gram @ machine.dual_coef_, atol=1e-9)
+    by_matrix = MACHINES[loss](0.5, **(options | {"kernel": "precomputed"}))
+    by_matrix.fit(machine.kernel_.gram(X), y, weights)
+    np.testing.assert_allclose(by_matrix.scores(machine.kernel_.gram(X)), machine.scores(X), atol=1e-3)
+    for other in ("interior", "qp"):
+        same = clone(machine).set_params(solver=other).fit(X, y, weights)
+        assert same.certificate_.primal == pytest.approx(machine.certificate_.primal, rel=1e-7)
+        np.testing.assert_allclose(same.scores(X), machine.scores(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+def test_what_a_machine_says_of_itself(loss):
+    X, y, cost, weights = sample(5, m=40)
+    for name in ("linear", "rbf"):
+        machine = MACHINES[loss](0.5, kernel=name, cost=cost, tol=1e-6).fit(X, y, weights)
+        beta = machine.dual_coef_
+        assert np.abs(beta.sum(axis=1)).max() <= 1e-12
+        np.testing.assert_array_equal(machine.support_, np.flatnonzero(beta.any(axis=1)))
+        for r, indices in enumerate(machine.support_of_class_):
+            np.testing.assert_array_equal(indices, np.flatnonzero(beta[:, r]))
+        gram = machine.kernel_.gram(X) + 1.0
+        multipliers = np.maximum(-beta, 0.0)
+        same = dual.certificate(multipliers, gram, y, loss=loss, C=0.5, cost=cost, sample_weight=weights)
+        assert machine.certificate_.primal == pytest.approx(same.primal, rel=1e-9)
+        assert machine.certificate_.dual == pytest.approx(same.dual, rel=1e-9)
+        assert sorted(machine.certificate_.kkt) == sorted(same.kkt)
+        assert machine.certificate_.kkt["complementarity"] < 1e-4
+        again = pickle.loads(pickle.dumps(machine))
+        np.testing.assert_array_equal(again.predict(X), machine.predict(X))
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+def test_sparse_and_dense_are_one(loss):
+    X, y, cost, weights = sample(2, m=60)
+    for name in ("linear", "rbf", "polynomial"):
+        machine = MACHINES[loss](0.5, kernel=name, gamma=0.4, cost=cost, tol=1e-9).fit(X, y, weights)
+        for form in (csr_array, csc_array, csr_matrix):
+            other = clone(machine).fit(form(X), y, weights)
+            assert other.certificate_.primal == pytest.approx(machine.certificate_.primal, rel=1e-8)
+            np.testing.assert_allclose(other.scores(form(X)), machine.scores(X), atol=1e-3)
+    twice = csr_array((np.ones(4), [0, 0, 1, 0], [0, 2, 3, 4]), shape=(3, 2))  # an entry in two parts
+    parts = MACHINES[loss](tol=1e-9).fit(twice, [0, 1, 0])
+    whole = MACHINES[loss](tol=1e-9).fit(twice.toarray(), [0, 1, 0])
+    np.testing.assert_allclose(parts.coef_, whole.coef_, atol=1e-9)
+    assert twice.nnz == 4
+
+
+# -- hard cases --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("C", [1e-6, 1e3, 1e4, 1e6])
+def test_tiny_and_huge_prices(loss, C):
+    """Few features and large C: single rows creep, and Newton's steps end it."""
+    X, y = load_iris(return_X_y=True)
+    X = scale(X)
+    machine = MACHINES[loss](C, tol=1e-8).fit(X, y)
+    assert machine.converged_
+    by_matrix = MACHINES[loss](C, kernel="precomputed", tol=1e-8).fit(X @ X.T, y)
+    assert by_matrix.converged_
+    assert by_matrix.certificate_.primal == pytest.approx(machine.certificate_.primal, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+def test_gram_matrices_of_low_rank_and_a_large_price(loss):
+    for trial in range(3):
+        rng = np.random.default_rng(trial)
+        m, rank, k = 120, 2 + 3 * trial, 4
+        X, y = rng.normal(size=(m, rank)), np.arange(m) % k
+        X += 0.8 * rng.normal(size=(k, rank))[y]
+        found = solve_block(X @ X.T, y, loss=loss, C=1e4, tol=1e-7)
+        assert found.converged
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            peer = solve_interior(X @ X.T, y, loss=loss, C=1e4)
+        assert found.certificate.dual <= peer.certificate.primal
+        assert found.certificate.primal >= peer.certificate.dual
+        linear = MACHINES[loss](1e4, fit_intercept=False, tol=1e-7).fit(X, y)
+        assert linear.certificate_.primal == pytest.approx(found.certificate.primal, rel=2e-7)
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+def test_duplicates_zeros_and_one_example_of_a_class(loss):
+    X = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 0.0], [-1.0, 1.0]])
+    y = [0, 0, 1, 1, 2, 2]
+    for C in (0.3, 5.0):
+        best = solve_qp(X @ X.T, y, loss=loss, C=C).certificate.primal
+        for name in ("linear", "precomputed"):
+            inputs = X if name == "linear" else X @ X.T
+            machine = MACHINES[loss](C, kernel=name, fit_intercept=False, tol=1e-10).fit(inputs, y)
+            assert machine.certificate_.primal == pytest.approx(best, rel=1e-7)
+    alone = MACHINES[loss](fit_intercept=False).fit([[1.0], [-1.0]], ["a", "b"])
+    assert alone.predict([[2.0], [-2.0]]).tolist() == ["a", "b"]
+    nothing = MACHINES[loss](2.0, fit_intercept=False).fit(np.zeros((4, 2)), [0, 1, 2, 2])
+    assert nothing.certificate_.gap == 0
+    assert nothing.certificate_.primal == 2.0 * 4 * (1 if loss == "crammer-singer" else 2)
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+def test_weighting_is_repeating(loss):
+    X, y = load_iris(return_X_y=True)
+    X, counts = scale(X), np.random.default_rng(0).integers(0, 4, size=150)
+    for name in ("linear", "rbf"):
+        machine = MACHINES[loss](0.5, kernel=name, gamma=0.3, tol=1e-6)
+        weighted = clone(machine).fit(X, y, counts)
+        repeated = clone(machine).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+        for one, other in ((weighted, repeated), (repeated, weighted)):
+            assert one.certificate_.gap <= 1e-6
+            assert one.certificate_.dual <= other.certificate_.primal
+        kept = counts > 0
+        alone = clone(machine).fit(X[kept], y[kept], counts[kept])
+        assert alone.certificate_.primal == pytest.approx(weighted.certificate_.primal, rel=2e-6)
+        assert not weighted.dual_coef_[~kept].any()
+    factors = {0: 1.0, 1: 3.0, 2: 0.5}
+    by_class = MACHINES[loss](0.5, class_weight=factors, tol=1e-8).fit(X, y)
+    same = MACHINES[loss](0.5, tol=1e-8).fit(X, y, [factors[label] for label in y])
+    np.testing.assert_array_equal(by_class.coef_, same.coef_)
+    balanced = MACHINES[loss](0.5, class_weight="balanced", tol=1e-8).fit(X[30:], y[30:])
+    assert balanced.converged_
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+def test_a_path_of_prices_goes_on_from_the_last_machine(loss):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:400] / 16, y[:400]
+    for name in ("linear", "rbf"):
+        path = MACHINES[loss](kernel=name, tol=1e-4, warm_start=True)
+        for C in (0.5, 1.0, 0.9):
+            path.set_params(C=C).fit(X, y)
+            cold = clone(path).fit(X, y)
+            assert path.certificate_.primal == pytest.approx(cold.certificate_.primal, rel=2e-4)
+        # from the optimum itself there is nothing to do
+        path.set_params(tol=2e-4).fit(X, y)
+        assert path.n_iter_ == 1
+        # other labels: from nothing
+        path.fit(X[:300], y[:300])
+        np.testing.assert_array_equal(path.dual_coef_, clone(path).fit(X[:300], y[:300]).dual_coef_)
+
+
+def test_a_start_is_moved_into_its_bounds():
+    X, y, cost, _ = sample(3)
+    gram = X @ X.T
+    large = solve_block(gram, y, C=5.0, cost=cost, tol=1e-9)
+    small = solve_block(gram, y, C=0.1, cost=cost, tol=1e-9, initial=large.multipliers)
+    best = solve_qp(gram, y, C=0.1, cost=cost)
+    assert small.certificate.primal == pytest.approx(best.certificate.primal, rel=1e-7)
+
+
+# -- the kernel rows ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+def test_rows_are_computed_as_they_are_touched(loss, monkeypatch):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600], y[:600]
+    monkeypatch.setattr(solver, "_FIRST", 64)
+    monkeypatch.setattr(solver, "_MORE", 64)
+    wide = MACHINES[loss](kernel="rbf", tol=1e-3).fit(X, y)
+    # room for 200 rows only, fewer than there are support vectors
+    narrow = MACHINES[loss](kernel="rbf", tol=1e-3, cache_size=200 * len(X) * 4 / 2**20).fit(X, y)
+    assert len(narrow.support_) > 200
+    for machine in (wide, narrow):
+        assert machine.converged_
+    assert narrow.certificate_.dual <= wide.certificate_.primal
+    assert wide.certificate_.dual <= narrow.certificate_.primal
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_precision(precision):
+    """The certificate is in double precision, and where single cannot reach the gap, double goes on."""
+    X, y = load_iris(return_X_y=True)
+    machine = CrammerSinger(kernel="rbf", precision=precision, tol=1e-9).fit(X, y)
+    assert machine.converged_
+    gram = machine.kernel_.gram(X) + 1
+    best = solve_qp(gram, y).certificate
+    assert machine.certificate_.primal == pytest.approx(best.primal, rel=1e-8)
+    assert machine.certificate_.dual == pytest.approx(best.dual, rel=1e-8)
+
+
+# -- what is said ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("name", ["linear", "rbf"])
+def test_a_machine_that_is_not_solved_says_how_far_it_is(loss, name):
+    X, y = load_digits(return_X_y=True)
+    machine = MACHINES[loss](10.0, kernel=name, tol=1e-9, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match=r"after 1 iterations the relative gap .* is 0\.\d+|e-\d+"):
+        machine.fit(X, y)
+    assert not machine.converged_
+    assert machine.certificate_.gap > 1e-9
+    with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-09"):
+        solve_block(X @ X.T, y, loss=loss, max_iter=1, tol=1e-9)
+
+
+BAD = [
+    ({"C": 0.0}, "C must be a positive, finite number, found 0.0"),
+    ({"C": -1}, "C must be"),
+    ({"C": np.inf}, "C must be"),
+    ({"C": True}, "C must be"),
+    ({"cost": [[0, 1], [1, 0]]}, "cost must have a row and a column for each of the 3 classes"),
+    ({"cost": [[1, 1, 1], [1, 0, 1], [1, 1, 0]]}, "cost of a right answer must be 0"),
+    ({"cost": [[0, -1, 1], [1, 0, 1], [1, 1, 0]]}, "cost must be finite and not negative"),
+    ({"solver": "simplex"}, "solver must be one of 'block', 'interior', 'qp', found 'simplex'"),
+    ({"kernel": "sigmoid"}, "kernel must be"),
+    ({"fit_intercept": "free"}, "fit_intercept must be one of"),
+    ({"precision": "half"}, "precision must be"),
+    ({"tol": 0}, "tol must be a positive"),
+    ({"max_iter": 0}, "max_iter must be an integer, at least 1"),
+    ({"cache_size": 0}, "cache_size must be a positive number of MiB"),
+    ({"class_weight": {0: -1.0}}, "class_weight must be numbers, at least 0"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD)
+def test_bad_parameters_are_refused_by_name(parameters, message):
+    X, y = load_iris(return_X_y=True)
+    for machine in (CrammerSinger, WestonWatkins):
+        with pytest.raises(ValueError, match=message):
+            machine(**parameters).fit(X, y)
+
+
+def test_bad_inputs_are_refused_by_name():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="NaN"):
+        CrammerSinger().fit(np.where(X > 7, np.nan, X), y)
+    with pytest.raises(ValueError, match="y must have at least 2 classes, found 1 class"):
+        CrammerSinger().fit(X, np.zeros(150))
+    with pytest.raises(ValueError, match="must not be zero for all examples"):
+        CrammerSinger(class_weight={0: 0, 1: 0, 2: 0}).fit(X, y)
+    with pytest.raises(ValueError, match="must contain at least one non-zero"):
+        CrammerSinger().fit(X, y, np.zeros(150))
+    gram = X @ X.T
+    precomputed = CrammerSinger(kernel="precomputed")
+    with pytest.raises(ValueError, match="square"):
+        precomputed.fit(X, y)
+    skew = gram.copy()
+    skew[3, 5] += 1.0
+    with pytest.raises(ValueError, match=r"entry \(3, 5\).*is not that of its mirror"):
+        precomputed.fit(skew, y)
+    with pytest.raises(ValueError, match=r"its entry \(41, 41\), counted from 0, is -"):
+        precomputed.fit(gram - 1000 * np.eye(150), y)
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+def test_negative_curvature_is_refused_where_it_is_met(loss):
+    # no pair of rows shows it: an eigenvalue of 1 - 2 * 0.7 along the sum
+    bad = np.full((3, 3), -0.7)
+    np.fill_diagonal(bad, 1.0)
+    gram, y = np.kron(np.eye(10), bad), np.arange(30) % 3 * 0 + np.repeat(np.arange(10), 3) % 2
+    with pytest.raises(ValueError, match="kernel must be positive semidefinite"):
+        MACHINES[loss](100.0, kernel="precomputed", fit_intercept=False).fit(gram, y)
+    with pytest.raises(kernel.NotPositiveSemidefinite):
+        MACHINES[loss](1e-3, kernel="precomputed", check_kernel=True).fit(gram, y)
+
+
+def test_without_cvxopt_the_other_solvers_say_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cvxopt", None)
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ImportError, match=r"pip install 'cvxopt>=1\.3'.*\[interior\].*solver 'block'"):
+        CrammerSinger(solver="interior").fit(X, y)
+    assert CrammerSinger().fit(X, y).converged_
+
+
+# -- scikit-learn ------------------------------------------------------------------------------
+
+CHECKED = [
+    CrammerSinger(),
+    WestonWatkins(),
+    CrammerSinger(kernel="rbf"),
+    WestonWatkins(kernel="polynomial", fit_intercept=False, coef0=1.0),
+    CrammerSinger(solver="interior"),
+]
+UNEQUAL = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "one optimum up to tol: equal in objective, see above"
+    for kind in ("dense", "sparse")
+}
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: UNEQUAL)
+def test_scikit_learn_accepts_the_machines(estimator, check):
+    assert os.environ["SCIPY_ARRAY_API"] == "1"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
+
+
+def test_importing_loads_no_compiler():
+    program = (
+        "import sys; from mcutils import solver; "
+        "assert not {'numba', 'matplotlib', 'cvxopt'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
