@@ -372,11 +372,16 @@ def _bell(gamma: float, X: Any, Z: Any) -> Floats:
     if not (issparse(X) or issparse(Z)):
         centre = Z.mean(axis=0)
         x, z = X - centre, Z - centre
-    squared = _squares(x)[:, None] + _squares(z) - 2 * _products(x, z)
+    # in place: a pass over memory takes as long as the exponential
+    table: Floats = _squares(x)[:, None] + _squares(z)
+    products = _products(x, z)
+    products *= 2
+    table -= products
     if X is Z:
-        np.fill_diagonal(squared, 0.0)
-    similarity: Floats = np.exp(-gamma * np.maximum(squared, 0.0))
-    return similarity
+        np.fill_diagonal(table, 0.0)
+    np.maximum(table, 0.0, out=table)
+    table *= -gamma
+    return np.exp(table, out=table)
 
 
 def _ones(X: Any) -> Floats:
