@@ -60,6 +60,8 @@ def linear(name: str, X: np.ndarray, y: np.ndarray, C: float) -> Race:
         )
         if hinge.objective(peer.fit(X, y).coef_, X, y, C=C) <= ours.certificate_.primal:
             break
+    else:
+        raise ValueError(f"LinearSVC has a larger objective with every tolerance: {name}, C = {C:g}")
     return Race(
         id=f"solver-linear-{name}-{C:g}",
         title=f"Crammer-Singer, linear, {name}, C = {C:g}",
@@ -103,6 +105,8 @@ def with_kernel(name: str, X: np.ndarray, y: np.ndarray, C: float) -> Race:
         peer = SVC(C=C, tol=tolerance).fit(X, y)
         if gap_of_pairs(peer, gram, y, C) <= GAP:
             break
+    else:
+        raise ValueError(f"SVC has a larger gap with every tolerance: {name}, C = {C:g}")
     return Race(
         id=f"solver-kernel-{name}-{C:g}",
         title=f"Crammer-Singer, RBF, {name}, C = {C:g}",

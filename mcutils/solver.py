@@ -68,11 +68,14 @@ _GREED = 0.6
 _SHARE, _FIRST, _MORE, _SHARE_FULL = 0.5, 512, 256, 0.9
 # Up to so many free multipliers a Newton step is taken.
 _NEWTON = 1500
-# So much work of Newton steps is always allowed, and twice as much each time; more where the ascent has taken
-# more.
+# So much work of Newton steps is always allowed, and more each time, or where the ascent has taken more.
 _CHEAP = 2e6
-# After so many passes over the examples Newton's steps are tried; after twice as many where these fail.
+# Newton's steps are tried after so many passes over the examples of a linear machine, then after half as many
+# more.
 _PATIENCE = 200
+# After so many passes what was left out is looked at again. After so many times as many moves as there are
+# examples Newton's steps are tried for a kernel machine.
+_ROUND = 50
 # Rounds that neither halve the gap nor raise the dual by this part of it are idle; after 25 in a row it ends.
 _IDLE = 1e-6
 
@@ -291,7 +294,7 @@ def _climb(
     if isinstance(gram, _ByRows):
         spread = np.argsort(labels, kind="stable")[np.linspace(0, m - 1, min(m, _FIRST)).astype(np.intp)]
         gram.take(np.unique(spread), violated)
-    left, budget = max_iter * m, _PATIENCE // 4 * m
+    left, budget = max_iter * m, _ROUND * m
     progress, goal, steps = _Progress(), tol, 0
     work, cheap = 0.0, _CHEAP
     while True:
@@ -429,9 +432,9 @@ def _sweep(X: Any, task: _Task, tol: float, max_iter: int, beta: Floats) -> tupl
     while True:
         W = np.ascontiguousarray((X.T @ beta).T)
         order = np.flatnonzero(task.prices > 0)
-        kept, settled = len(order), False
+        kept, settled, stop = len(order), False, min(n_iter + _ROUND, max_iter)
         active[:], counts[:] = np.arange(task.k, dtype=np.int32), task.k
-        while not settled and passes < patience and n_iter < max_iter:
+        while not settled and n_iter < stop:
             done, kept, visits, settled = visit(
                 *data,
                 squares,
@@ -441,7 +444,7 @@ def _sweep(X: Any, task: _Task, tol: float, max_iter: int, beta: Floats) -> tupl
                 task.every,
                 accuracy,
                 enough,
-                min(patience - passes, max_iter - n_iter),
+                stop - n_iter,
                 state,
                 order,
                 kept,
@@ -469,9 +472,7 @@ def _sweep(X: Any, task: _Task, tol: float, max_iter: int, beta: Floats) -> tupl
         if passes >= patience:
             if _newton(_Linear(X), task, beta, X @ (X.T @ beta), max(work, cheap)):
                 work = 0.0
-            else:
-                patience *= 2
-            passes, cheap = 0, 2 * cheap
+            passes, patience, cheap = 0, patience + patience // 2, 3 * cheap
 
 
 # ---------------------------------------------------------------------------------------------------

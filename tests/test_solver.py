@@ -372,6 +372,22 @@ def test_precision(precision):
     assert machine.certificate_.dual == pytest.approx(best.dual, rel=1e-8)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there a process does not say how much memory it took")
+def test_the_memory_of_ten_thousand_examples():
+    """A whole Gram matrix would take 800 MB, and the textbook's program 80 GB."""
+    program = (
+        "import resource, sys; from sklearn.datasets import make_classification;"
+        "from mcutils.solver import CrammerSinger;"
+        "X, y = make_classification(10_000, 20, n_informative=12, n_classes=10, n_clusters_per_class=1,"
+        " class_sep=1.5, random_state=0);"
+        "assert CrammerSinger(kernel='rbf', tol=1e-2).fit(X, y).converged_;"
+        "unit = 1024 if sys.platform == 'darwin' else 1;"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert int(run.stdout) < 2**20  # KiB
+
+
 # -- what is said ------------------------------------------------------------------------------
 
 
