@@ -22,6 +22,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def kernel(function: Function) -> Function:
     """Compile a function at its first call; keep the result on disk where that is possible.
 
+    It runs without the interpreter's lock, so that threads can share the work.
+
     Parameters
     ----------
     function : callable
@@ -30,7 +32,7 @@ def kernel(function: Function) -> Function:
     import numba
 
     try:
-        compiled: Function = numba.njit(cache=True)(function)
+        compiled: Function = numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:  # "cannot cache function ...: no locator available": nowhere to write to
-        compiled = numba.njit(function)
+        compiled = numba.njit(nogil=True)(function)
     return compiled
