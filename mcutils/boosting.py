@@ -44,7 +44,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Tags, check_array, check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import (
@@ -133,8 +132,8 @@ def best_stump(
     (thm-boosting-stump).
 
     Of several, it is the constant if that is one of them, otherwise that of the first feature, and of this
-    the smallest threshold; errors that differ by less than 5e-13 are taken as equal. A class for which as much
-    speaks as against it gets the vote -1.
+    the smallest threshold; errors that differ by less than 5e-13 are taken as equal. Where as much speaks for
+    a class as against it, the vote is -1.
 
     Parameters
     ----------
@@ -325,10 +324,6 @@ class Rounds:
     bound: Floats
 
 
-def _has_importances(self: Any) -> bool:
-    return self.estimator is None or all(hasattr(one, "feature_importances_") for one in self.estimators_)
-
-
 class AdaBoostMH(ClassifierMixin, BaseEstimator):
     r"""AdaBoost.MH with stumps, or with any classifier of scikit-learn as the base learner (alg-boosting).
 
@@ -347,7 +342,8 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
         None: stumps, see :func:`best_stump`. Otherwise a classifier whose ``fit`` takes ``sample_weight``.
         It learns the signs :math:`Y_{il} = \pm1` of the mk-fold sample, whose row i k + l is :math:`x_i`
         followed by the unit vector of the class l (an array of m k (d + k) numbers), with the weights
-        :math:`mk D_t`; its votes are what it predicts.
+        :math:`mk D_t`; its votes are what it predicts. It must be able to ask for a class and for a feature
+        at once: a tree of depth 1, or a linear machine, soon has no edge.
     n_estimators : int
         T, the most rounds.
     votes : {"sign", "leaf"}
@@ -632,7 +628,6 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
             yield float(accuracy_score(y, answer, sample_weight=sample_weight))
 
     @property
-    @available_if(_has_importances)
     def feature_importances_(self) -> Floats:
         """See the attributes."""
         check_is_fitted(self)
