@@ -215,7 +215,7 @@ class _Stumps:
             some = slice(b * _BLOCK, (b + 1) * _BLOCK)
             np.multiply(D[:, some], Y[:, some], out=block[:, : Y[:, some].shape[1]])
         self.totals = self.signed.sum(axis=1)
-        self.mass = np.abs(self.signed).sum(axis=1)
+        self.mass = np.array([np.abs(block).sum(axis=0) for block in self.signed])
         self.independent = votes == "leaf"
         self.largest = np.empty(d)
         self.pool, self.parts = pool, np.array_split(np.arange(d), min(tasks, d))
@@ -271,7 +271,7 @@ class _Learner:
     """The mk-fold sample with its weights, for a base learner of scikit-learn."""
 
     def __init__(self, X: Floats, Y: NDArray[Any], D: Floats, estimator: Any, random_state: Any):
-        self.X, self.signs, self.D = _fold(X, Y.shape[1]), Y.ravel(), D.ravel()
+        self.X, self.signs, self.D = _fold(X, Y.shape[1]), Y.ravel(), D.flatten()
         self.estimator, self.random_state = estimator, random_state
 
     def best(self) -> Any:
@@ -290,6 +290,10 @@ class _Learner:
     def reweigh(self) -> None:
         """From D_t to D_{t+1}: what was wrong has half of the weight, and what was right the other half."""
         self.D *= np.where(self.missed, 0.5 / self.wrong, 0.5 / self.correct)
+
+
+def _plus_minus(belongs: NDArray[np.bool_]) -> NDArray[np.int8]:
+    return np.where(belongs, np.int8(1), np.int8(-1))
 
 
 def _fold(X: Floats, k: int) -> Floats:
@@ -455,10 +459,11 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
                 stratify=None if self.multilabel_ else codes[used],
             )
         self._warn_of_missing(Y[used])
-        D = np.repeat(weights[used, None] / (weights[used].sum() * Y.shape[1]), Y.shape[1], axis=1)
+        share = weights[used, None] / (weights[used].sum() * Y.shape[1])
         validation = (values[held], Y[held], weights[held])
         if len(used) < len(values):
             values, Y = values[used], Y[used]
+        D = np.broadcast_to(share, Y.shape)  # no array of its own
         if self.estimator is not None:
             self._boost(_Learner(values, Y, D, self.estimator, rng), validation)
             return self
@@ -702,14 +707,14 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
             self.classes_, codes = np.unique(column_or_1d(target, warn=True), return_inverse=True)
             if len(self.classes_) < 2:
                 raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
-            return codes, np.where(codes[:, None] == np.arange(len(self.classes_)), 1, -1).astype(np.int8)
+            return codes, _plus_minus(codes[:, None] == np.arange(len(self.classes_)))
         table = target.toarray() if issparse(target) else np.asarray(target)
         entries = np.unique(table)
         if not (np.isin(entries, (0, 1)).all() or np.isin(entries, (-1, 1)).all()):
             raise ValueError(f"y must have the entries 0 and 1, or -1 and 1, found {entries.tolist()}")
         self.classes_ = np.arange(table.shape[1])
         self._coding = np.array([-1 if entries[0] == -1 else 0, 1]).astype(table.dtype)
-        return np.zeros(len(table), dtype=np.intp), np.where(table > 0, 1, -1).astype(np.int8)
+        return np.zeros(len(table), dtype=np.intp), _plus_minus(table > 0)
 
     def _warn_of_missing(self, Y: NDArray[np.int8]) -> None:
         missing = self.classes_[(Y < 0).all(axis=0)]
