@@ -11,7 +11,7 @@ classifier :math:`h_t(x, l) = \pm1` with a small error
 
 and goes on with :math:`D_{t+1}(i, l) = D_t(i, l) \exp(-\alpha_t h_t(x_i, l) Y_{il}) / Z_t`. The answer is by
 the scores :math:`g(x, l) = \sum_t \alpha_t h_t(x, l)`: their signs, or where every example has one class, the
-class of the largest. Then
+class of the largest. Then (thm-boosting-product, thm-boosting-errors, thm-boosting-weak)
 
 .. math:: \text{Hamming error} \le \frac1{mk} \sum_{i, l} e^{-Y_{il} g(x_i, l)} = \prod_t Z_t
    \le e^{-2 \sum_t (1/2 - \varepsilon_t)^2}, \qquad \text{mistakes} \le \frac k2 \prod_t Z_t .
@@ -129,7 +129,7 @@ def best_stump(
     Of all these stumps it also has the least
     :math:`Z = \min_\alpha \sum_{i, l} D(i, l) e^{-\alpha h(x_i, l) Y_{il}}`, for with votes :math:`\pm1` that
     is :math:`2 \sqrt{\varepsilon (1 - \varepsilon)}`, which increases with :math:`\varepsilon \le 1/2`
-    (thm-boosting-stump).
+    (prop-boosting-stump).
 
     Of several, it is the constant if that is one of them, otherwise that of the first feature, and of this
     the smallest threshold; errors that differ by less than 5e-13 are taken as equal. Where as much speaks for
@@ -329,9 +329,9 @@ class Rounds:
 
 
 class AdaBoostMH(ClassifierMixin, BaseEstimator):
-    r"""AdaBoost.MH with stumps, or with any classifier of scikit-learn as the base learner (alg-boosting).
+    r"""AdaBoost.MH with stumps, or with any classifier of scikit-learn as the base learner (alg-boosting-mh).
 
-    The rounds end before ``n_estimators`` where the formula for :math:`\alpha_t` ends:
+    The rounds end before ``n_estimators`` where the formula for :math:`\alpha_t` ends (prop-boosting-stops):
 
     * :math:`\varepsilon_t = 0`, so :math:`\alpha_t = \infty`: this base classifier is right about all of the
       sample. It is kept, with :math:`1 + \sum_{s < t} \alpha_s` as its weight, which makes its votes the
