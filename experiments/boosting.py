@@ -33,13 +33,8 @@ SPLITS, ROUNDS, TREE_ROUNDS, LEAVES = 10, 200, 20, 32
 LARGE, LARGE_SPLITS = ("penbased", "synthetic"), 5
 
 # The grid of times: one of four numbers is varied, the others are these.
-USUAL = {"T": 100, "m": 4000, "k": 16, "N": 40}
-VARIED = {
-    "T": (50, 100, 200, 400),
-    "m": (2000, 4000, 8000, 16000),
-    "k": (8, 16, 32, 64),
-    "N": (20, 40, 80, 160),
-}
+USUAL = {"T": 100, "m": 2000, "k": 8, "N": 20}
+VARIED = {"T": (50, 100, 200, 400), "m": (1000, 2000, 4000, 8000), "k": (4, 8, 16, 32), "N": (10, 20, 40, 80)}
 REPEATS = 5
 
 
