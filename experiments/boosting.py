@@ -32,9 +32,15 @@ RESULT = Path(mcutils.__file__).parent / "data" / "results" / "boosting.json"
 SPLITS, ROUNDS, TREE_ROUNDS, LEAVES = 10, 200, 20, 32
 LARGE, LARGE_SPLITS = ("penbased", "synthetic"), 5
 
-# The grid of times: one of four numbers is varied, the others are these.
-USUAL = {"T": 100, "m": 2000, "k": 8, "N": 20}
-VARIED = {"T": (50, 100, 200, 400), "m": (1000, 2000, 4000, 8000), "k": (4, 8, 16, 32), "N": (10, 20, 40, 80)}
+# The grid of times: one of four numbers is varied, the others are these. It is large enough that what a fit
+# costs once, and a round besides its search, is a small part.
+USUAL = {"T": 200, "m": 4000, "k": 16, "N": 40}
+VARIED = {
+    "T": (100, 200, 400, 800),
+    "m": (2000, 4000, 8000, 16000),
+    "k": (8, 16, 32, 64),
+    "N": (20, 40, 80, 160),
+}
 REPEATS = 5
 
 
@@ -81,7 +87,7 @@ def seconds(T: int, m: int, k: int, N: int) -> float:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(m, N)), rng.integers(k, size=m)
     machine, times = AdaBoostMH(n_estimators=T), []
-    machine.fit(X[:100], y[:100])
+    machine.fit(X[: 10 * k], y[: 10 * k])
     for _ in range(REPEATS):
         start = process_time()
         machine.fit(X, y)
