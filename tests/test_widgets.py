@@ -10,6 +10,8 @@ import pytest
 from py_mini_racer import MiniRacer
 
 from mcutils import binary, bound, dual, ecoc, kernel, plot, solver
+from mcutils.boosting import AdaBoostMH
+from mcutils.data import load
 
 WEB = Path(__file__).parents[1] / "web"
 SCRIPTS = sorted(path for path in WEB.rglob("*.js") if "vendor" not in path.parts)
@@ -728,3 +730,76 @@ def test_scripts_work_from_a_file_and_ask_nobody(script):
     """Modules and fetch are blocked on file://, and the site needs no other host."""
     source = script.read_text(encoding="utf-8")
     assert not re.findall(r"\b(?:import|export|fetch|require|XMLHttpRequest|WebSocket)\b|https?:", source)
+
+
+@pytest.fixture(scope="module")
+def rounds():
+    with engine("extra/widgets/boosting-rounds.js") as context:
+        yield context
+
+
+def boosting_figure():
+    """What the chapter hands to its figure: points in tenths, and stumps."""
+    notebook = json.loads((WEB.parent / "chapters" / "boosting.ipynb").read_text(encoding="utf-8"))
+    text = "".join("".join(cell["source"]) for cell in notebook["cells"])
+    return [json.loads(re.search(rf"data-{what}='(.*?)'", text)[1]) for what in ("points", "stumps")]
+
+
+def boosted_penguins():
+    penguins = load("penguins")
+    y = np.unique(penguins.y, return_inverse=True)[1]
+    X = np.rint(10 * penguins.X[:, :2])
+    return X, y, AdaBoostMH(n_estimators=60).fit(X, y)
+
+
+def test_the_figure_of_boosting_has_the_penguins_and_the_stumps_of_python():
+    X, y, machine = boosted_penguins()
+    points, stumps = boosting_figure()
+    np.testing.assert_array_equal(points, np.c_[X, y])
+    assert len(stumps) == len(machine.estimators_)
+    for (feature, cut, signs), stump in zip(stumps, machine.estimators_, strict=True):
+        expected = (0, None) if stump.feature is None else (stump.feature, stump.threshold)
+        assert (feature, cut) == expected
+        assert signs == stump.right.tolist()
+
+
+def test_the_rounds_of_the_figure_are_those_of_python(rounds):
+    X, y, machine = boosted_penguins()
+    points, stumps = boosting_figure()
+    states = call(rounds, "mcBoosting.run", points, stumps)
+    signs = np.where(np.arange(3) == y[:, None], 1, -1)
+    assert states[0]["weights"] == pytest.approx([1 / len(y)] * len(y))
+    assert (states[0]["hamming"], states[0]["product"]) == (1, 1)  # a score of 0 is no answer
+    found = {name: [state[name] for state in states[1:]] for name in states[0]}
+    np.testing.assert_allclose(found["error"], machine.rounds_.error, atol=1e-12)
+    np.testing.assert_allclose(found["alpha"], machine.rounds_.alpha, rtol=1e-9)
+    np.testing.assert_allclose(found["product"], machine.rounds_.bound, rtol=1e-9)
+    for t, scores in enumerate(machine.staged_scores(X)):
+        assert found["hamming"][t] == pytest.approx(np.mean(signs * scores <= 0))
+        np.testing.assert_array_equal(found["wrong"][t], scores.argmax(axis=1) != y)
+        loss = np.exp(-signs * scores).sum(axis=1)
+        np.testing.assert_allclose(found["weights"][t], loss / loss.sum(), rtol=1e-8)
+
+
+@pytest.mark.parametrize("t", [0, 1, 3, 10, 60])
+def test_the_regions_of_the_figure_are_answers_of_python(rounds, t):
+    _, _, machine = boosted_penguins()
+    _, stumps = boosting_figure()
+    box = [320, 600, 130, 216]
+    boxes = call(rounds, "mcBoosting.regions", stumps, machine.rounds_.alpha.tolist(), t, box)
+    area = sum((b["right"] - b["left"]) * (b["top"] - b["bottom"]) for b in boxes)
+    assert area == pytest.approx((box[1] - box[0]) * (box[3] - box[2]))
+    at = np.random.default_rng(0).uniform([320, 130], [600, 216], (300, 2))
+    scores = np.zeros((300, 3)) if t == 0 else list(machine.staged_scores(at))[t - 1]
+    for place, answer in zip(at, scores.argmax(axis=1), strict=True):
+        inside = [
+            b["label"]
+            for b in boxes
+            if b["left"] < place[0] <= b["right"] and b["bottom"] < place[1] <= b["top"]
+        ]
+        assert inside == [answer]
+
+
+def test_the_classes_of_boosting_have_the_colours_of_the_figures(rounds):
+    colors = call(rounds, "(() => mcBoosting.CLASS_STYLES.map((style) => style.color))")
+    assert tuple(colors) == tuple(color.lower() for color in plot.CLASS_COLORS[: len(colors)])

@@ -22,6 +22,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def kernel(function: Function, **options: Any) -> Function:
     """Compile a function at its first call; keep the result on disk where that is possible.
 
+    It runs without the interpreter's lock, so that threads can share the work.
+
     Parameters
     ----------
     function : callable
@@ -32,9 +34,9 @@ def kernel(function: Function, **options: Any) -> Function:
     import numba
 
     try:
-        compiled: Function = numba.njit(cache=True, **options)(function)
+        compiled: Function = numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # "cannot cache function ...: no locator available": nowhere to write to
-        compiled = numba.njit(**options)(function)
+        compiled = numba.njit(nogil=True, **options)(function)
     return compiled
 
 

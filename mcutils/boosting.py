@@ -1,0 +1,732 @@
+r"""AdaBoost.MH: boosting for many classes, and for many labels at once, by the Hamming loss.
+
+An example :math:`x_i` says of each of k classes whether it belongs to it, :math:`Y_{il} = \pm1`. These are
+m k examples :math:`(x_i, l)` of two classes, and AdaBoost.MH is AdaBoost on them
+(thm-boosting-equivalence): from the distribution :math:`D_1(i, l) = 1 / mk` on, round t takes a base
+classifier :math:`h_t(x, l) = \pm1` with a small error
+
+.. math:: \varepsilon_t = \sum_{i, l} D_t(i, l) \, [h_t(x_i, l) \ne Y_{il}], \qquad
+   \alpha_t = \tfrac12 \log \frac{1 - \varepsilon_t}{\varepsilon_t}, \qquad
+   Z_t = 2 \sqrt{\varepsilon_t (1 - \varepsilon_t)},
+
+and goes on with :math:`D_{t+1}(i, l) = D_t(i, l) \exp(-\alpha_t h_t(x_i, l) Y_{il}) / Z_t`. The answer is by
+the scores :math:`g(x, l) = \sum_t \alpha_t h_t(x, l)`: their signs, or where every example has one class, the
+class of the largest. Then (thm-boosting-product, thm-boosting-errors, thm-boosting-weak)
+
+.. math:: \text{Hamming error} \le \frac1{mk} \sum_{i, l} e^{-Y_{il} g(x_i, l)} = \prod_t Z_t
+   \le e^{-2 \sum_t (1/2 - \varepsilon_t)^2}, \qquad \text{mistakes} \le \frac k2 \prod_t Z_t .
+
+>>> from mcutils.boosting import AdaBoostMH
+>>> X = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]]
+>>> y = ["low", "low", "middle", "middle", "high", "high"]
+>>> machine = AdaBoostMH(n_estimators=20).fit(X, y)
+>>> machine.predict([[0.0], [3.4], [9.0]]).tolist()
+['low', 'middle', 'high']
+>>> machine.rounds_.error[:2].round(4).tolist(), bool(machine.rounds_.bound[-1] < 0.1)
+([0.2222, 0.1429], True)
+
+References: Schapire and Singer, *Improved boosting algorithms using confidence-rated predictions*, Machine
+Learning 37 (1999) 297-336; Kégl, *The return of AdaBoost.MH: multi-class Hamming trees*, ICLR 2014.
+"""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble._base import _set_random_states
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import train_test_split
+from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+    validate_data,
+)
+
+from .kernel import _integer
+
+__all__ = ["AdaBoostMH", "Rounds", "Stump", "best_stump"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.intp]
+
+VOTES = ("sign", "leaf")
+
+# Weights have the sum 1, and edges 1 - 2 error that differ by less are equal: so that rounding does not
+# choose, and the choice is the same on every machine, and for a weight of 2 as for two examples.
+_TIE = 1e-12
+
+# The classes whose sums a sweep keeps in registers, see mcutils.jit.stumps.
+_BLOCK = 4
+
+
+# ---------------------------------------------------------------------------------------------------
+# Stumps
+
+
+@dataclass(frozen=True, eq=False)
+class Stump:
+    r"""A stump for k classes: votes :math:`h(x, l) = \pm1` by one threshold of one feature.
+
+    Attributes
+    ----------
+    feature : int or None
+        The feature j; None for a constant.
+    threshold : float
+        :math:`\theta`, midway between two values of the sample; :math:`-\infty` for a constant.
+    left : (k,) array
+        The votes where :math:`x_j \le \theta`.
+    right : (k,) array
+        The votes where :math:`x_j > \theta`.
+    error : float
+        Its error under the weights that it was chosen for.
+    """
+
+    feature: int | None
+    threshold: float
+    left: NDArray[np.int8]
+    right: NDArray[np.int8]
+    error: float
+
+    def __call__(self, X: ArrayLike) -> NDArray[np.int8]:
+        """The votes, (n, k), for examples X, (n, d)."""
+        values = np.asarray(X)
+        if values.ndim != 2 or (self.feature is not None and values.shape[1] <= self.feature):
+            raise ValueError(
+                f"X must be a matrix with at least {(self.feature or 0) + 1} features, "
+                f"found shape {values.shape}"
+            )
+        return np.where(self._right(values)[:, None], self.right, self.left)
+
+    def _right(self, X: Any) -> NDArray[np.bool_]:
+        if self.feature is None:
+            return np.ones(len(X), dtype=np.bool_)
+        side: NDArray[np.bool_] = X[:, self.feature] > self.threshold
+        return side
+
+
+def best_stump(
+    X: ArrayLike,
+    signs: ArrayLike,
+    weights: ArrayLike | None = None,
+    *,
+    votes: str = "sign",
+    n_jobs: int | None = None,
+) -> Stump:
+    r"""The stump of the least weighted error :math:`\sum_{i, l} D(i, l) [h(x_i, l) \ne Y_{il}]`.
+
+    Of all these stumps it also has the least
+    :math:`Z = \min_\alpha \sum_{i, l} D(i, l) e^{-\alpha h(x_i, l) Y_{il}}`, for with votes :math:`\pm1` that
+    is :math:`2 \sqrt{\varepsilon (1 - \varepsilon)}`, which increases with :math:`\varepsilon \le 1/2`
+    (prop-boosting-stump).
+
+    Of several, it is the constant if that is one of them, otherwise that of the first feature, and of this
+    the smallest threshold; errors that differ by less than 5e-13 are taken as equal. Where as much speaks for
+    a class as against it, the vote is -1.
+
+    Parameters
+    ----------
+    X : (m, d) array-like
+        Finite features.
+    signs : (m, k) array-like
+        :math:`Y`, of -1 and 1.
+    weights : (m, k) array-like, optional
+        :math:`D`, at least 0 and not all 0; divided by their sum. By default all are equal.
+    votes : {"sign", "leaf"}
+        "sign": one sign for each class, :math:`h(x, l) = v_l` where :math:`x_j > \theta` and :math:`-v_l`
+        elsewhere. "leaf": both sides vote for each class as they like. The constants are among both.
+    n_jobs : int, optional
+        So many threads share the features; the result is the same.
+
+    Returns
+    -------
+    Stump
+
+    Examples
+    --------
+    >>> X = [[1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [4.0, 1.0]]
+    >>> stump = best_stump(X, [[1, -1], [1, -1], [-1, 1], [-1, 1]])
+    >>> stump.feature, stump.threshold, stump.left.tolist(), stump.right.tolist(), stump.error
+    (0, 2.5, [1, -1], [-1, 1], 0.0)
+    """
+    values = check_array(X, dtype=np.float64, input_name="X")
+    Y = np.asarray(signs)
+    if Y.ndim != 2 or len(Y) != len(values) or Y.shape[1] < 1 or not np.isin(Y, (-1, 1)).all():
+        raise ValueError(
+            f"signs must be a matrix of -1 and 1 with a row for each of {len(values)} examples, "
+            f"found shape {Y.shape} and the entries {np.unique(Y)[:6].tolist()}"
+        )
+    D = np.ones(Y.shape) if weights is None else np.asarray(weights)
+    if D.shape != Y.shape or D.dtype.kind not in "buif":
+        raise ValueError(
+            f"weights must be numbers with the shape of signs, {Y.shape}, "
+            f"found shape {D.shape} of type {D.dtype}"
+        )
+    # written so that NaN is refused as well
+    if not (D.min() >= 0 and 0 < D.sum() < np.inf):
+        raise ValueError("weights must be finite, at least 0, and not all 0")
+    _check_votes(votes)
+    used = np.flatnonzero(D.any(axis=1))
+    sample = (values[used], Y[used], D[used] / D.sum(), votes)
+    tasks = effective_n_jobs(n_jobs)
+    if tasks == 1:
+        return _Stumps(*sample, None, 1).best()
+    with Parallel(n_jobs=tasks, require="sharedmem") as pool:
+        return _Stumps(*sample, pool, tasks).best()
+
+
+def _check_votes(votes: Any) -> None:
+    if not isinstance(votes, str) or votes not in VOTES:
+        raise ValueError(f"votes must be one of {', '.join(map(repr, VOTES))}, found {votes!r}")
+
+
+class _Stumps:
+    """The mk-fold sample with its weights, for stumps: order of every feature, signed weights in blocks."""
+
+    def __init__(self, X: Floats, Y: NDArray[Any], D: Floats, votes: str, pool: Any, tasks: int):
+        from .jit import stumps as compiled
+
+        self.compiled: Any = compiled
+        m, d = X.shape
+        self.X, self.k = X, Y.shape[1]
+        self.order = np.empty((d, m), dtype=np.int32)
+        self.common = np.empty(d, dtype=np.int32)
+        ends = []
+        for j in range(d):
+            self.order[j] = np.argsort(X[:, j], kind="stable")
+            values = X[self.order[j], j]
+            ends.append(np.flatnonzero(np.append(values[1:] != values[:-1], True)).astype(np.int32) + 1)
+            self.common[j] = np.diff(ends[j], prepend=0).argmax()
+        self.starts = np.cumsum([0, *map(len, ends)])
+        self.ends = np.concatenate(ends)
+        self.signed = np.zeros((-(-self.k // _BLOCK), m, _BLOCK))
+        for b, block in enumerate(self.signed):
+            some = slice(b * _BLOCK, (b + 1) * _BLOCK)
+            np.multiply(D[:, some], Y[:, some], out=block[:, : Y[:, some].shape[1]])
+        self.totals = self.signed.sum(axis=1)
+        self.mass = np.array([np.abs(block).sum(axis=0) for block in self.signed])
+        self.independent = votes == "leaf"
+        self.largest = np.empty(d)
+        self.pool, self.parts = pool, np.array_split(np.arange(d), min(tasks, d))
+
+    def best(self) -> Stump:
+        """The best stump for the present weights; it is kept for :meth:`reweigh`."""
+        constant = np.abs(self.totals)
+        least = constant if self.independent else np.zeros_like(constant)
+        weights = (self.signed, self.totals, least)
+        problem = (self.order, self.ends, self.starts, self.common, *weights)
+        ranges = [(int(part[0]), int(part[-1]) + 1) for part in self.parts]
+        if len(ranges) == 1:
+            self.compiled.largest_edges(*ranges[0], *problem, self.largest)
+        else:
+            self.pool(delayed(self.compiled.largest_edges)(*one, *problem, self.largest) for one in ranges)
+        enough = max(float(constant.sum()), float(self.largest.max())) - _TIE
+        feature, threshold = None, -np.inf
+        self.right = np.ones(len(self.X), dtype=np.bool_)
+        if constant.sum() < enough:
+            feature = int((self.largest >= enough).argmax())
+            ends = self.ends[self.starts[feature] : self.starts[feature + 1]]
+            edges = self.compiled.edges_of(self.order[feature], ends, self.common[feature], *weights)
+            cut = int(ends[(edges >= enough).argmax()])
+            below, above = self.X[self.order[feature, cut - 1 : cut + 1], feature].tolist()
+            # never above, whatever is rounded; halves, so that nothing overflows
+            threshold = min(max(below / 2 + above / 2, below), np.nextafter(above, -np.inf))
+            self.right[self.order[feature, :cut]] = False
+        self.votes = self._vote(feature is None)
+        wrong, correct = self.compiled.masses(self.signed, self.right, *self.votes)
+        self.wrong, self.correct = float(wrong), float(correct)
+        left, right = (side.ravel()[: self.k].astype(np.int8) for side in self.votes)
+        return Stump(feature, float(threshold), left, right, self.wrong / (self.wrong + self.correct))
+
+    def _vote(self, constant: bool) -> tuple[Floats, Floats]:
+        """The votes of both sides: the sign of what speaks for the class, -1 where that is rounding."""
+        of_left, of_right = np.zeros_like(self.totals), np.zeros_like(self.totals)
+        self.compiled.sums(self.signed, self.right, of_left, of_right)
+        nothing = _TIE * self.mass
+        if self.independent and not constant:
+            return np.where(of_left > nothing, 1.0, -1.0), np.where(of_right > nothing, 1.0, -1.0)
+        right = np.where(of_right - of_left > nothing, 1.0, -1.0)
+        return (right if constant else -right), right
+
+    def reweigh(self) -> None:
+        """From D_t to D_{t+1}: what was wrong has half of the weight, and what was right the other half."""
+        self.compiled.reweigh(
+            *(self.signed, self.right, *self.votes, 0.5 / self.wrong, 0.5 / self.correct),
+            *(self.totals, self.mass),
+        )
+
+
+class _Learner:
+    """The mk-fold sample with its weights, for a base learner of scikit-learn."""
+
+    def __init__(self, X: Floats, Y: NDArray[Any], D: Floats, estimator: Any, random_state: Any):
+        self.X, self.signs, self.D = _fold(X, Y.shape[1]), Y.ravel(), D.flatten()
+        self.estimator, self.random_state = estimator, random_state
+
+    def best(self) -> Any:
+        """A clone fitted to the present weights; it is kept for :meth:`reweigh`."""
+        learner = clone(self.estimator)
+        _set_random_states(learner, self.random_state)
+        try:
+            learner.fit(self.X, self.signs, sample_weight=self.D * (len(self.D) / self.D.sum()))
+        except Exception as error:
+            error.add_note(f"This was raised by {self.estimator!r} on the mk-fold sample.")
+            raise
+        self.missed = learner.predict(self.X) != self.signs
+        self.wrong, self.correct = float(self.D[self.missed].sum()), float(self.D[~self.missed].sum())
+        return learner
+
+    def reweigh(self) -> None:
+        """From D_t to D_{t+1}: what was wrong has half of the weight, and what was right the other half."""
+        self.D *= np.where(self.missed, 0.5 / self.wrong, 0.5 / self.correct)
+
+
+def _plus_minus(belongs: NDArray[np.bool_]) -> NDArray[np.int8]:
+    return np.where(belongs, np.int8(1), np.int8(-1))
+
+
+def _fold(X: Floats, k: int) -> Floats:
+    """The mk-fold sample: row i k + l is example i followed by the unit vector of the class l."""
+    return np.hstack([np.repeat(X, k, axis=0), np.tile(np.eye(k), (len(X), 1))])
+
+
+# ---------------------------------------------------------------------------------------------------
+# The estimator
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    r"""What each round of boosting found.
+
+    Attributes
+    ----------
+    error : (T,) array
+        :math:`\varepsilon_t`, the weighted error of the base classifier.
+    alpha : (T,) array
+        :math:`\alpha_t = \frac12 \log((1 - \varepsilon_t) / \varepsilon_t)`; infinite for the error 0.
+    z : (T,) array
+        :math:`Z_t = 2 \sqrt{\varepsilon_t (1 - \varepsilon_t)}`.
+    bound : (T,) array
+        :math:`\prod_{s \le t} Z_s`: no smaller than the Hamming error on the sample after round t, and equal
+        to the mean of :math:`e^{-Y_{il} g(x_i, l)}` (thm-boosting-product).
+    """
+
+    error: Floats
+    alpha: Floats
+    z: Floats
+    bound: Floats
+
+
+class AdaBoostMH(ClassifierMixin, BaseEstimator):
+    r"""AdaBoost.MH with stumps, or with any classifier of scikit-learn as the base learner (alg-boosting-mh).
+
+    The rounds end before ``n_estimators`` where the formula for :math:`\alpha_t` ends (prop-boosting-stops):
+
+    * :math:`\varepsilon_t = 0`, so :math:`\alpha_t = \infty`: this base classifier is right about all of the
+      sample. It is kept, with :math:`1 + \sum_{s < t} \alpha_s` as its weight, which makes its votes the
+      signs of all scores; what was learned before decides between the classes that it votes for.
+    * :math:`\varepsilon_t \ge 1/2`, up to 1e-12: it is no better than chance, :math:`Z_t = 1`, and would be
+      found again in every later round. It is left out. If it is the first, a warning says so, and all scores
+      are 0.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        None: stumps, see :func:`best_stump`. Otherwise a classifier whose ``fit`` takes ``sample_weight``.
+        It learns the signs :math:`Y_{il} = \pm1` of the mk-fold sample, whose row i k + l is :math:`x_i`
+        followed by the unit vector of the class l (an array of m k (d + k) numbers), with the weights
+        :math:`mk D_t`; its votes are what it predicts. It must be able to ask for a class and for a feature
+        at once: a tree of depth 1, or a linear machine, soon has no edge.
+    n_estimators : int
+        T, the most rounds.
+    votes : {"sign", "leaf"}
+        Of stumps: one sign for each class, or both sides vote independently.
+    early_stopping : bool
+        Whether to hold out a part of the sample, to stop when the mistakes on it do not become fewer, and to
+        keep the rounds up to the fewest (the first of these). Mistakes are counted as those of ``predict``:
+        wrong classes, or with several labels, wrong labels.
+    validation_fraction : float
+        Which part is held out; of each class the same, where every example has one.
+    n_iter_no_change : int
+        How many rounds without improvement are waited for.
+    n_jobs : int, optional
+        So many threads share the features of the search for a stump; the result is the same.
+    random_state : int, RandomState or None
+        Draws what is held out, and is handed to the base learners.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted; the numbers of the columns, if an example may have several labels.
+    multilabel_ : bool
+        Whether y was a matrix with a column for each label.
+    estimators_ : list
+        The base classifiers of the rounds that are kept: of :class:`Stump`, or fitted clones.
+    estimator_weights_ : (T,) array
+        Their weights :math:`\alpha_t`, all finite.
+    rounds_ : Rounds
+        :math:`\varepsilon_t`, :math:`\alpha_t`, :math:`Z_t` and :math:`\prod Z` of each.
+    n_estimators_ : int
+        How many these are.
+    stop_ : {"n_estimators", "perfect", "no edge", "validation"}
+        Why there are not more: all were asked for; :math:`\varepsilon_t = 0`; :math:`\varepsilon_t \ge 1/2`;
+        the held out part.
+    validation_errors_ : array or None
+        The mistakes on the held out part after each round, also of those that are not kept; a fraction.
+    feature_importances_ : (d,) array
+        The share of each feature in :math:`\sum \alpha_t`, with the sum 1, constants left out; all 0 if there
+        are only constants. For base learners the mean of theirs, each with the weight :math:`\alpha_t`,
+        without the columns that stand for the class.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mcutils.boosting import AdaBoostMH
+    >>> X = np.arange(12.0)[:, None]
+    >>> Y = np.hstack([X > 2, X > 5, X > 8]).astype(int)  # each example has the labels that it has passed
+    >>> machine = AdaBoostMH(n_estimators=30).fit(X, Y)
+    >>> machine.predict([[1.0], [7.0], [20.0]]).tolist()
+    [[0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 200,
+        votes: str = "sign",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.votes = votes
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        r"""Boost.
+
+        Parameters
+        ----------
+        X : (m, d) array-like or data frame
+            Finite features.
+        y : (m,) array-like or (m, k) array-like or sparse matrix
+            Labels of two classes or more; or for each example and label whether it has it, as 0 and 1 or as
+            -1 and 1. A label that no example has is learned as such, and a warning names it.
+        sample_weight : (m,) array-like, optional
+            At least 0; :math:`D_1(i, l)` is in proportion to it. An example of weight 0 is absent.
+
+        Returns
+        -------
+        AdaBoostMH
+        """
+        self._check_parameters()
+        values, target = validate_data(self, X, y, dtype=np.float64, multi_output=True)
+        codes, Y = self._signs(target)
+        weights = np.ones(len(Y)) if sample_weight is None else _check_sample_weight(sample_weight, values)
+        if not weights.min() >= 0:
+            raise ValueError(f"sample_weight must be at least 0, found {weights.min()}")
+        used = np.flatnonzero(weights)
+        rng = check_random_state(self.random_state)
+        held = used[:0]
+        if self.early_stopping:
+            used, held = train_test_split(
+                used,
+                test_size=self.validation_fraction,
+                random_state=rng,
+                stratify=None if self.multilabel_ else codes[used],
+            )
+        self._warn_of_missing(Y[used])
+        share = weights[used, None] / (weights[used].sum() * Y.shape[1])
+        validation = (values[held], Y[held], weights[held])
+        if len(used) < len(values):
+            values, Y = values[used], Y[used]
+        D = np.broadcast_to(share, Y.shape)  # no array of its own
+        if self.estimator is not None:
+            self._boost(_Learner(values, Y, D, self.estimator, rng), validation)
+            return self
+        tasks = effective_n_jobs(self.n_jobs)
+        if tasks == 1:
+            self._boost(_Stumps(values, Y, D, self.votes, None, 1), validation)
+        else:
+            with Parallel(n_jobs=tasks, require="sharedmem") as pool:
+                self._boost(_Stumps(values, Y, D, self.votes, pool, tasks), validation)
+        return self
+
+    def _boost(self, sample: "_Stumps | _Learner", validation: tuple[Floats, NDArray[Any], Floats]) -> None:
+        X, Y, weights = validation
+        scores = np.zeros(Y.shape)
+        points = X if self.estimator is None else _fold(X, Y.shape[1])
+        errors: list[float] = []
+        alphas: list[float] = []
+        mistakes: list[float] = []
+        self.estimators_: list[Any] = []
+        self.estimator_weights_ = np.empty(0)
+        self.stop_ = "n_estimators"
+        while len(errors) < self.n_estimators and self.stop_ == "n_estimators":
+            base = sample.best()
+            error = sample.wrong / (sample.wrong + sample.correct)
+            if error >= 0.5 - _TIE:
+                self.stop_ = "no edge"
+                break
+            if error == 0.0:
+                self.stop_ = "perfect"
+                weight = 1.0 + sum(alphas)
+                alphas.append(np.inf)
+            else:
+                weight = 0.5 * np.log((1.0 - error) / error)
+                alphas.append(weight)
+            errors.append(error)
+            self.estimators_.append(base)
+            self.estimator_weights_ = np.append(self.estimator_weights_, weight)
+            if self.early_stopping:
+                scores += weight * self._votes_of(base, points)
+                mistakes.append(self._mistakes(scores, Y, weights))
+                if len(mistakes) - 1 - np.argmin(mistakes) >= self.n_iter_no_change:
+                    self.stop_ = "validation"
+            if self.stop_ == "n_estimators":
+                sample.reweigh()
+        kept = len(errors)
+        self.validation_errors_ = None
+        if self.early_stopping:
+            self.validation_errors_ = np.array(mistakes)
+            if mistakes and np.argmin(mistakes) + 1 < kept:
+                kept, self.stop_ = int(np.argmin(mistakes)) + 1, "validation"
+        if not errors:
+            warnings.warn(
+                f"no base classifier of round 1 has an error below 1/2, found {error}: all scores are 0",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        del self.estimators_[kept:]
+        self.estimator_weights_ = self.estimator_weights_[:kept]
+        self.n_estimators_ = kept
+        found = np.array(errors[:kept])
+        z = 2 * np.sqrt(found * (1 - found))
+        self.rounds_ = Rounds(found, np.array(alphas[:kept]), z, np.cumprod(z))
+
+    def scores(self, X: Any) -> Floats:
+        r"""The scores :math:`g(x, l) = \sum_t \alpha_t h_t(x, l)` of all classes, also if there are only two.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or data frame
+
+        Returns
+        -------
+        (n, k) array
+        """
+        check_is_fitted(self)
+        values = self._validate(X)
+        found = np.zeros((len(values), len(self.classes_)))
+        for _ in self._partial_sums(values, found):
+            continue
+        return found
+
+    def staged_scores(self, X: Any) -> Iterator[Floats]:
+        """The scores after each round.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or data frame
+
+        Yields
+        ------
+        (n, k) array
+        """
+        check_is_fitted(self)
+        values = self._validate(X)
+        for found in self._partial_sums(values, np.zeros((len(values), len(self.classes_)))):
+            yield found.copy()
+
+    def decision_function(self, X: Any) -> Floats:
+        """What :meth:`predict` decides by, see :meth:`scores`.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or data frame
+
+        Returns
+        -------
+        (n, k) array
+            For two classes (n,), as everywhere in scikit-learn: the second score less the first.
+        """
+        return self._decide(self.scores(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """The values of :meth:`decision_function` after each round.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or data frame
+
+        Yields
+        ------
+        (n, k) array, or (n,) for two classes
+        """
+        for found in self.staged_scores(X):
+            yield self._decide(found)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the largest score, of several the first; with several labels those of positive score.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or data frame
+
+        Returns
+        -------
+        (n,) array, or (n, k) array in the coding of y
+        """
+        return self._answer(self.scores(X))
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """The answers of :meth:`predict` after each round.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or data frame
+
+        Yields
+        ------
+        (n,) array, or (n, k) array
+        """
+        for found in self.staged_scores(X):
+            yield self._answer(found)
+
+    def staged_score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Iterator[float]:
+        """The accuracy after each round; with several labels, of the examples that have all of them right.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or data frame
+        y : (n,) array-like, or (n, k) array-like
+        sample_weight : (n,) array-like, optional
+
+        Yields
+        ------
+        float
+        """
+        for answer in self.staged_predict(X):
+            yield float(accuracy_score(y, answer, sample_weight=sample_weight))
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """See the attributes."""
+        check_is_fitted(self)
+        shares = np.zeros(self.n_features_in_)
+        for base, alpha in zip(self.estimators_, self.estimator_weights_, strict=True):
+            if self.estimator is not None:
+                shares += alpha * base.feature_importances_[: self.n_features_in_]
+            elif base.feature is not None:
+                shares[base.feature] += alpha
+        total = shares.sum()
+        return shares / total if total > 0 else shares
+
+    def _partial_sums(self, X: Floats, found: Floats) -> Iterator[Floats]:
+        """Add one base classifier after the other to ``found``, the same array each time."""
+        points = X if self.estimator is None else _fold(X, len(self.classes_))
+        for base, alpha in zip(self.estimators_, self.estimator_weights_, strict=True):
+            found += alpha * self._votes_of(base, points)
+            yield found
+
+    def _votes_of(self, base: Any, points: Floats) -> NDArray[Any]:
+        """The votes, (n, k), of a base classifier: of a stump on X, of a learner on the mk-fold sample."""
+        if isinstance(base, Stump):
+            return base(points)
+        votes: NDArray[Any] = base.predict(points).reshape(-1, len(self.classes_))
+        return votes
+
+    def _decide(self, scores: Floats) -> Floats:
+        if len(self.classes_) == 2 and not self.multilabel_:
+            return scores[:, 1] - scores[:, 0]
+        return scores
+
+    def _answer(self, scores: Floats) -> NDArray[Any]:
+        labels: NDArray[Any] = (
+            self._coding[(scores > 0).astype(np.intp)]
+            if self.multilabel_
+            else self.classes_[scores.argmax(axis=1)]
+        )
+        return labels
+
+    def _mistakes(self, scores: Floats, Y: NDArray[Any], weights: Floats) -> float:
+        """The weighted fraction of wrong answers: classes, or with several labels, labels."""
+        if self.multilabel_:
+            wrong = ((scores > 0) != (Y > 0)).mean(axis=1)
+        else:
+            wrong = scores.argmax(axis=1) != Y.argmax(axis=1)
+        return float(np.average(wrong, weights=weights))
+
+    def _validate(self, X: Any) -> Floats:
+        values: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        return values
+
+    def _check_parameters(self) -> None:
+        _integer(self.n_estimators, "n_estimators", 1)
+        _integer(self.n_iter_no_change, "n_iter_no_change", 1)
+        _check_votes(self.votes)
+        if not isinstance(self.early_stopping, (bool, np.bool_)):
+            raise ValueError(f"early_stopping must be True or False, found {self.early_stopping!r}")
+        part = self.validation_fraction
+        if not isinstance(part, (float, np.floating)) or not 0 < part < 1:
+            raise ValueError(f"validation_fraction must be a number between 0 and 1, found {part!r}")
+        if self.estimator is not None and not has_fit_parameter(self.estimator, "sample_weight"):
+            raise ValueError(f"estimator must take sample_weight in fit, found {self.estimator!r}")
+
+    def _signs(self, target: Any) -> tuple[Ints, NDArray[np.int8]]:
+        """Set what the answers are made of; the number of each class, and +1 or -1 for each label."""
+        check_classification_targets(target)
+        kind = type_of_target(target, input_name="y")
+        if kind == "multiclass-multioutput":
+            raise ValueError("y must have one class for each example, or a column of 0 and 1 for each label")
+        self.multilabel_ = kind == "multilabel-indicator"
+        if not self.multilabel_:
+            self.classes_, codes = np.unique(column_or_1d(target, warn=True), return_inverse=True)
+            if len(self.classes_) < 2:
+                raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
+            return codes, _plus_minus(codes[:, None] == np.arange(len(self.classes_)))
+        table = target.toarray() if issparse(target) else np.asarray(target)
+        entries = np.unique(table)
+        if not (np.isin(entries, (0, 1)).all() or np.isin(entries, (-1, 1)).all()):
+            raise ValueError(f"y must have the entries 0 and 1, or -1 and 1, found {entries.tolist()}")
+        self.classes_ = np.arange(table.shape[1])
+        self._coding = np.array([-1 if entries[0] == -1 else 0, 1]).astype(table.dtype)
+        return np.zeros(len(table), dtype=np.intp), _plus_minus(table > 0)
+
+    def _warn_of_missing(self, Y: NDArray[np.int8]) -> None:
+        missing = self.classes_[(Y < 0).all(axis=0)]
+        if len(missing):
+            warnings.warn(
+                f"no example with a weight has the label {', '.join(map(str, missing.tolist()))}: "
+                "all there is to learn about it is never to answer it",
+                stacklevel=3,
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,171 @@
+r"""The search of the best stump for k classes, and the two weights of a round of boosting.
+
+The signed weights :math:`D(i, l) \, Y_{il}` of the examples i and classes l stand in blocks of four classes:
+``G[b, i, q]`` belongs to the class 4 b + q, and is 0 for classes that there are not. So the four sums of a
+sweep stay in registers, and what it reads in the order of a feature, here and there, stays in a cache.
+
+A stump parts the examples by a threshold. For the class l let the signed weights of its left side have the
+sum :math:`c_l`, and those of all examples the sum :math:`t_l`. The edge :math:`1 - 2 \varepsilon` of the best
+votes is
+
+.. math:: \sum_l |t_l - 2 c_l|, \qquad \text{or} \qquad
+   \sum_l |c_l| + |t_l - c_l| = \sum_l \max(|t_l|, |t_l - 2 c_l|)
+
+if both sides vote independently. It is the same if left and right change places,
+:math:`c_l \to t_l - c_l`. So the thresholds below the commonest value of a feature are reached from the left,
+those above it from the right, and the examples that have it are never visited.
+"""
+
+import numpy as np
+
+from mcutils.jit import kernel
+
+
+@kernel
+def sweep_up(order, last, rows, total, least, edges):
+    """Add what four classes contribute to half of the edges of the thresholds after the first examples.
+
+    Parameters
+    ----------
+    order : (m,) array
+        The examples, sorted by a feature.
+    last : int
+        How many of them are visited.
+    rows : (m, 4) array
+        The signed weights of four classes.
+    total, least : (4,) arrays
+        Their sums, and what the edge of each class is at least.
+    edges : (m,) array
+        Entry n, added to, belongs to a threshold after n + 1 examples.
+    """
+    h0, h1, h2, h3 = 0.5 * least[0], 0.5 * least[1], 0.5 * least[2], 0.5 * least[3]
+    # c - t / 2, from c = 0 on
+    c0, c1, c2, c3 = -0.5 * total[0], -0.5 * total[1], -0.5 * total[2], -0.5 * total[3]
+    for place in range(last):
+        i = order[place]
+        c0 += rows[i, 0]
+        c1 += rows[i, 1]
+        c2 += rows[i, 2]
+        c3 += rows[i, 3]
+        edges[place] += (max(h0, abs(c0)) + max(h1, abs(c1))) + (max(h2, abs(c2)) + max(h3, abs(c3)))
+
+
+@kernel
+def sweep_down(order, first, rows, total, least, edges):
+    """The same for the thresholds before the last examples, from that of the number ``first`` on."""
+    h0, h1, h2, h3 = 0.5 * least[0], 0.5 * least[1], 0.5 * least[2], 0.5 * least[3]
+    c0, c1, c2, c3 = -0.5 * total[0], -0.5 * total[1], -0.5 * total[2], -0.5 * total[3]
+    for place in range(len(order) - 1, first - 1, -1):
+        i = order[place]
+        c0 += rows[i, 0]
+        c1 += rows[i, 1]
+        c2 += rows[i, 2]
+        c3 += rows[i, 3]
+        edges[place - 1] += (max(h0, abs(c0)) + max(h1, abs(c1))) + (max(h2, abs(c2)) + max(h3, abs(c3)))
+
+
+@kernel
+def sums_of_values(order, ends, common, rows):
+    """For each value of a feature the sum of its rows, (n, 4); 0 for the commonest, which nobody asks for."""
+    found = np.zeros((len(ends), 4))
+    start = 0
+    for n in range(len(ends)):
+        c0 = c1 = c2 = c3 = 0.0
+        if n != common:
+            for place in range(start, ends[n]):
+                i = order[place]
+                c0 += rows[i, 0]
+                c1 += rows[i, 1]
+                c2 += rows[i, 2]
+                c3 += rows[i, 3]
+        found[n, 0], found[n, 1], found[n, 2], found[n, 3] = c0, c1, c2, c3
+        start = ends[n]
+    return found
+
+
+@kernel
+def edges_of(order, ends, common, G, totals, least):
+    """The edge of each threshold of a feature.
+
+    Parameters
+    ----------
+    order : (m,) array
+        The examples, sorted by the feature.
+    ends : (n,) array
+        How many examples there are up to each value.
+    common : int
+        Which of the values most examples have.
+    G, totals, least : arrays
+        The signed weights; their sums over all examples; what the edge of each class is at least.
+
+    Returns
+    -------
+    (n - 1,) array
+    """
+    n = len(ends)
+    if 4 * n < len(order):  # few values: sum up first what belongs to each
+        edges, values = np.zeros(n), np.arange(n)
+        for b in range(len(G)):
+            sums = sums_of_values(order, ends, common, G[b])
+            sweep_up(values, common, sums, totals[b], least[b], edges)
+            sweep_down(values, common + 1, sums, totals[b], least[b], edges)
+        return 2.0 * edges[:-1]
+    edges = np.zeros(len(order))
+    for b in range(len(G)):
+        sweep_up(order, ends[common - 1] if common > 0 else 0, G[b], totals[b], least[b], edges)
+        sweep_down(order, ends[common], G[b], totals[b], least[b], edges)
+    return 2.0 * edges[ends[:-1] - 1]
+
+
+@kernel
+def largest_edges(first, last, order, ends, starts, common, G, totals, least, largest):
+    """Fill in the largest edge of each feature from the first to before the last; -1 without a threshold.
+
+    The ``ends`` of the features stand one after the other, those of feature j from ``starts[j]`` on.
+    """
+    for j in range(first, last):
+        largest[j] = -1.0
+        if starts[j + 1] - starts[j] > 1:
+            own = ends[starts[j] : starts[j + 1]]
+            largest[j] = edges_of(order[j], own, common[j], G, totals, least).max()
+
+
+@kernel
+def sums(G, right, of_left, of_right):
+    """Fill in, for each class, the sums of the signed weights on both sides."""
+    for b in range(G.shape[0]):
+        for i in range(G.shape[1]):
+            side = of_right if right[i] else of_left
+            for q in range(4):
+                side[b, q] += G[b, i, q]
+
+
+@kernel
+def masses(G, right, votes_left, votes_right):
+    """The weights of all pairs that the votes get wrong, and of those that they get right."""
+    wrong, correct = np.zeros(4), np.zeros(4)
+    for b in range(G.shape[0]):
+        for i in range(G.shape[1]):
+            votes = votes_right if right[i] else votes_left
+            for q in range(4):
+                signed = votes[b, q] * G[b, i, q]
+                correct[q] += max(signed, 0.0)
+                wrong[q] += max(-signed, 0.0)
+    return wrong.sum(), correct.sum()
+
+
+@kernel
+def reweigh(G, right, votes_left, votes_right, if_wrong, if_correct, totals, mass):
+    """Multiply the weights of the pairs that the votes get wrong, and of those that they get right.
+
+    Fill in, for each class, the sum of the signed weights that result, and that of their absolute values.
+    """
+    totals[:] = 0.0
+    mass[:] = 0.0
+    for b in range(G.shape[0]):
+        for i in range(G.shape[1]):
+            votes = votes_right if right[i] else votes_left
+            for q in range(4):
+                G[b, i, q] *= if_wrong if votes[b, q] * G[b, i, q] < 0.0 else if_correct
+                totals[b, q] += G[b, i, q]
+                mass[b, q] += abs(G[b, i, q])
