@@ -50,7 +50,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -620,7 +620,9 @@ class _Search:
         names: Sequence[str] | None = None,
     ):
         self.X, self.codes, self.columns, self.measure = X, codes, columns, measure
-        self.families, self.names = families, names
+        # of equal questions the numerical and categorical win
+        self.families = tuple(sorted(families, key=lambda family: family not in ("numerical", "categorical")))
+        self.names = names
         self.fewest, self.lightest = fewest, lightest * float(measure.total.sum()) * (1.0 - 1e-12)
         self.n_levels = columns.n_levels
         self.width = int(self.n_levels.max(initial=0))
@@ -972,37 +974,50 @@ class _Search:
         return best
 
     def _climb(self, node: _Node, rows: Floats, weights: Floats, threshold: float) -> _Found | None:
-        """Turn a hyperplane about one axis after the other, by the best angle, as long as it helps."""
+        """Turn a hyperplane within itself, one weight at a time by the best angle, as long as it helps."""
         found = self._hyperplane(node, rows, weights)
         improved = found is not None
         while improved and found is not None:
             improved = False
             for j in range(rows.shape[1]):
                 known = rows[:, j][~np.isnan(rows[:, j])]
-                if len(known) == 0 or known.min() == known.max():
-                    continue
-                reach = known.max() - known.min()
-                # about a place beside all items, so that all are met in one sense
-                for pivot in (known.min() - 0.5 * reach, known.max() + 0.5 * reach):
+                # what of the hyperplane has this value in column j stays where it is
+                for pivot in np.unique(np.quantile(known, [0.0, 0.25, 0.5, 0.75, 1.0])) if len(known) else ():
                     others = weights.copy()
                     others[j] = 0.0
-                    level = threshold - weights[j] * pivot
-                    far = rows[:, j] - pivot
-                    # of weight v it says yes where v * far <= level - others: v <= slope or v >= slope
-                    slopes = (level - _project(rows, others)) / far
-                    cut = self._cut(node, -slopes if known.min() > pivot else slopes)
-                    if cut is None:
+                    level = threshold - weights[j] * pivot - _project(rows, others)
+                    others[j] = self._turn(node, level, rows[:, j] - pivot, weights[j])
+                    if not others.any():
                         continue
-                    turned = others
-                    turned[j] = -cut[0] if known.min() > pivot else cut[0]
-                    if not np.isfinite(turned[j]) or not turned.any():
-                        continue
-                    candidate = self._hyperplane(node, rows, turned)
+                    candidate = self._hyperplane(node, rows, others)
                     if candidate is not None and candidate.gain > found.gain:
                         found, improved = candidate, True
                         weights = np.asarray(candidate.question.weights)[self.numerical]
                         threshold = candidate.question.threshold
         return found
+
+    def _turn(self, node: _Node, level: Floats, far: Floats, weight: float) -> float:
+        """The best weight v, where an item says yes if v times ``far`` is at most its ``level``."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slopes = level / far
+        moving = np.isfinite(slopes)
+        ahead = moving & (far > 0)
+        items = node.items[moving][np.argsort(slopes[moving], kind="stable")]
+        slopes = np.sort(slopes[moving], kind="stable")
+        if len(slopes) < 2:
+            return weight
+        table = np.zeros((len(items), self.measure.k))
+        table[np.arange(len(items)), self.codes[items]] = (
+            self.measure.weights[items] if self.measure.weighted else 1.0
+        )
+        sign = np.where(ahead[np.searchsorted(node.items, items)], -1.0, 1.0)
+        # as v grows, an item ahead of the pivot turns to no, one behind it to yes
+        start = self.counts(node.items[ahead | (~moving & (far == 0) & (level >= 0))])
+        yes = np.maximum(start + (sign[:, None] * table).cumsum(axis=0)[:-1], 0.0)
+        no = np.maximum(node.total - yes, 0.0)
+        allowed = (slopes[1:] > slopes[:-1]) & (yes.sum(axis=1) > 0) & (no.sum(axis=1) > 0)
+        best = self.measure.first_best(no, yes, allowed)
+        return weight if best is None else float(slopes[best[0]] / 2 + slopes[best[0] + 1] / 2)
 
     def _hyperplane(self, node: _Node, rows: Floats, weights: Floats) -> _Found | None:
         """The best question with these weights, which are brought to length 1."""
@@ -1204,16 +1219,28 @@ class Tree:
             for n in range(self.n_nodes)
         )
 
+    @cached_property
+    def _asked(self) -> tuple[NDArray[Any], ...]:
+        """As the compiled descent wants it."""
+        leaf = self.is_leaf
+        return (
+            np.where(leaf, np.arange(len(leaf)), self.left).astype(np.int32),
+            np.where(leaf, 0, self.feature).astype(np.int32),
+            np.where(leaf, np.nan, self.threshold),
+            self._members,
+            self._columns.n_levels,
+        )
+
     def reach(self, X: Floats) -> Ints:
         """The leaf of each row of encoded values."""
         if not self._others:
             from .jit import tree as jit
 
             reached = np.empty(len(X), dtype=np.int64)
-            jit.descend(
-                X, self.left, self.feature, self.threshold, self._members, self._columns.n_levels, reached
-            )
+            if jit.descend(X, *self._asked, reached):  # type: ignore[call-arg]
+                assert_all_finite(X, allow_nan=True, estimator_name="DecisionTree", input_name="X")
             return reached
+        assert_all_finite(X, allow_nan=True, estimator_name="DecisionTree", input_name="X")
         reached = np.zeros(len(X), dtype=np.int64)
         waiting: list[tuple[int, Ints]] = [(0, np.arange(len(X)))]
         while waiting:
@@ -1269,9 +1296,10 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         thresholds half-way between neighbouring values. "categorical": :math:`X_j \in A`; with two classes at
         the node by the order of the levels, else through all subsets, up to 20 levels. "oblique":
         :math:`\sum_j \alpha_j X_j \le b`, climbing from the best of some directions, the axes among them, so
-        that it is never worse than a numerical question. "sphere": :math:`\|X - a_0\| \le r` with
-        :math:`a_0` a mean of a class or one of at most 256 items, and every r. A function is given the items
-        of a node, their class codes and their weights, and answers with questions: objects with a method
+        that it is never worse than a numerical question; the best of all is not promised. "sphere":
+        :math:`\|X - a_0\| \le r` with :math:`a_0` a mean of a class or one of at most 256 items, and every r. A
+        function is given the items of a node, their class codes and their weights, and answers with questions:
+        objects with a method
         ``answer``, from rows to booleans. (Levels are numbers there.) Of equal questions the numerical and
         categorical win over others, and among others the family named first.
     priority : {"weighted", "unweighted"}
@@ -1452,7 +1480,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             options: dict[str, Any] = {
                 "dtype": np.float64,
                 "order": "C",
-                "ensure_all_finite": "allow-nan",
+                "ensure_all_finite": "allow-nan" if fitting else False,
                 "reset": fitting,
             }
             if fitting:
@@ -1469,13 +1497,12 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
                 )
         else:
             table = X
-        validate_data(self, X if frame else table, skip_check_array=True, reset=fitting)
+        labels = validate_data(self, X="no_validation", y=y) if fitting else None
+        validate_data(self, table, skip_check_array=True, reset=fitting)
         if table.shape[0] == 0 or table.shape[1] == 0:
             raise ValueError(f"X must have rows and columns, found shape {table.shape}")
-        if not fitting:
-            return table, None
-        labels = validate_data(self, X="no_validation", y=y)
-        check_consistent_length(table, labels)
+        if fitting:
+            check_consistent_length(table, labels)
         return table, labels
 
     def _weights(
@@ -1637,6 +1664,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         others: dict[int, Any],
     ) -> Tree:
         costs = _check_cost(self.cost, counts.shape[1])
+        members[(feature < 0) | (search.n_levels[np.maximum(feature, 0)] == 0)] = 0
         shares = counts / counts.sum(axis=1, keepdims=True)
         return Tree(
             left=left,
