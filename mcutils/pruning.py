@@ -35,6 +35,7 @@ from collections.abc import Sequence as Several
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -646,8 +647,7 @@ def prune_cv(
         raise ValueError(f"cv must leave out every item once, it never leaves out {never} of {m}")
     w = np.ones(m) if weights is None else weights
     if machine.class_weight is not None:
-        weighted = machine._weights(labels, labels, codes, weights)
-        w = w if weighted is None else weighted
+        w = w if (of_class := full._weights(labels, labels, codes, weights)) is None else of_class
     total = w @ errors
     # the sum of squares about the mean, over the root's error: rpart's standard error
     spread = np.sqrt(np.maximum(w @ errors**2 - total**2 / w.sum(), 0.0))
@@ -667,7 +667,7 @@ def prune_cv(
 
 
 def _folds(cv: Any, X: Any, labels: NDArray[Any], m: int) -> list[tuple[Ints, Ints]]:
-    if not isinstance(cv, str) and np.ndim(cv) == 1 and not hasattr(cv, "split"):
+    if isinstance(cv, (list, tuple, np.ndarray)) and all(isinstance(each, Integral) for each in cv):
         numbers = np.asarray(cv)
         if numbers.shape != (m,) or numbers.dtype.kind not in "iu":
             raise ValueError(

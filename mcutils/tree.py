@@ -1297,11 +1297,11 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         the node by the order of the levels, else through all subsets, up to 20 levels. "oblique":
         :math:`\sum_j \alpha_j X_j \le b`, climbing from the best of some directions, the axes among them, so
         that it is never worse than a numerical question; the best of all is not promised. "sphere":
-        :math:`\|X - a_0\| \le r` with :math:`a_0` a mean of a class or one of at most 256 items, and every r. A
-        function is given the items of a node, their class codes and their weights, and answers with questions:
-        objects with a method
-        ``answer``, from rows to booleans. (Levels are numbers there.) Of equal questions the numerical and
-        categorical win over others, and among others the family named first.
+        :math:`\|X - a_0\| \le r` with :math:`a_0` a mean of a class or one of at most 256 items, and every r.
+        A function is given the items of a node, their class codes and their weights, and answers with
+        questions: objects with a method ``answer``, from rows to booleans. (Levels are numbers there.) Of
+        equal questions the numerical and categorical win over others, and among others the family named
+        first.
     priority : {"weighted", "unweighted"}
         Which node is split next: that of the largest :math:`|n| \tilde F`, or :math:`\tilde F`. It matters
         where ``max_leaf_nodes`` ends the growth.
