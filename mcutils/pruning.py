@@ -271,7 +271,7 @@ def _exact_risks(plain: _Plain, criterion: Criterion, cost: Any) -> list[Any]:
 def sequence(
     tree: Any, criterion: Criterion | None = None, cost: ArrayLike | None = None, *, exact: bool = False
 ) -> Sequence:
-    r"""All smallest minimisers of :math:`G_\lambda`, from :math:`\lambda = 0` on (alg-pruning-weakest-link).
+    r"""All smallest minimisers of :math:`G_\lambda`, from :math:`\lambda = 0` on (alg-pruning-sequence).
 
     Parameters
     ----------

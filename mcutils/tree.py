@@ -1929,16 +1929,16 @@ def draw(
     for n in range(1, tree.n_nodes):
         (x, y), (up_x, up_y) = places[n], places[tree.parent[n]]
         pale = not there[n]
-        ax.plot([up_x, x], [up_y, y], color="#dddddd" if pale else "#666666", linewidth=1.0, zorder=1)
+        color = "#dddddd" if pale else "#666666"
+        ax.plot([up_x, x], [up_y, y], color=color, linewidth=1.0, linestyle="-", zorder=1)
         if tree.parent[n] == 0 and not pale:
-            middle = ((up_x + x) / 2, (up_y + y) / 2)
-            side = "right" if x < up_x else "left"
+            side = -1 if x < up_x else 1
             ax.annotate(
-                "no" if x < up_x else "yes",
-                middle,
-                xytext=(-4 if side == "right" else 4, 3),
+                "no" if side < 0 else "yes",
+                (up_x + 0.7 * (x - up_x), up_y + 0.7 * (y - up_y)),
+                xytext=(4 * side, 2),
                 textcoords="offset points",
-                ha=side,
+                ha="right" if side < 0 else "left",
                 va="bottom",
             )
     for n in range(tree.n_nodes):
@@ -1958,10 +1958,12 @@ def draw(
             continue
         style = class_style(int(tree.answers[n]))
         ax.plot(x, y, color=style["color"], marker=style["marker"], markersize=8, linestyle="none", zorder=2)
+        # of two leaves side by side the right one has its name a line lower
+        lower = n > 0 and n % 2 == 0 and (tree.left[n - 1] < 0 or not there[tree.left[n - 1]])
         ax.annotate(
             classes[tree.answers[n]],
             (x, y),
-            xytext=(0, -7),
+            xytext=(0, -20 if lower and tree.n_leaves > 5 else -7),
             textcoords="offset points",
             ha="center",
             va="top",
