@@ -540,7 +540,7 @@ class _Measure:
             self.table = np.round(x * self.scale).astype(np.int64)
 
     def gain(self, no: Floats, yes: Floats) -> float:
-        """The total decrease, |n| times that of the impurity."""
+        """The total decrease: that of the impurity, times the weight of the node."""
         from .jit import tree as jit
 
         if self.code >= 0:
@@ -1590,6 +1590,8 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
 
     def _grow(self, search: _Search) -> Tree:
         """The same, node by node, for any question and any impurity."""
+        from .jit import tree as jit
+
         measure = search.measure
         most_leaves = np.inf if self.max_leaf_nodes is None else self.max_leaf_nodes
         most_depth = np.inf if self.max_depth is None else self.max_depth
@@ -1611,8 +1613,8 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
                 if best is None or best.gain < least:
                     continue
                 found[n] = best
-                share = float(node.total.sum()) if self.priority == "unweighted" else 1.0
-                heapq.heappush(heap, (-best.ahead / share, n))
+                mean = jit.rounded(best.ahead / node.total.sum(), 1.0)
+                heapq.heappush(heap, (-mean if self.priority == "unweighted" else -best.ahead, n))
             if not heap or leaves >= most_leaves:
                 break
             _, n = heapq.heappop(heap)

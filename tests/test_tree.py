@@ -201,6 +201,15 @@ def test_whole_fractions_are_compared_as_such():
     assert jit.greater(a, b, a + 1, b + 1)
     assert not jit.greater(a + 1, b + 1, a, b)
     assert not jit.greater(2 * b, 2 * a, b, a)
+    # so scores of large nodes are, where rounding cannot tell
+    one, other = (a / b, a, b), ((a + 1) / (b + 1), a + 1, b + 1)
+    assert one[0] == other[0]
+    assert jit.better(jit.GINI, True, 1e5, 2, *one, *other)
+    assert not jit.better(jit.GINI, True, 1e5, 2, *other, *one)
+    assert not jit.better(jit.GINI, True, 1e5, 2, one[0], 2 * a, 2 * b, *one)
+    # 9 log 9 is six times 3 log 3, but not after rounding: entropies of k classes differ by 2 (k + 1) units
+    assert not jit.better(jit.ENTROPY, True, 18.0, 4, 0.0, 1010, 1, 0.0, 1000, 1)
+    assert jit.better(jit.ENTROPY, True, 18.0, 4, 0.0, 1011, 1, 0.0, 1000, 1)
     rng = np.random.default_rng(0)
     for _ in range(200):
         p, q, r, s = (int(v) for v in rng.integers(1, 50, size=4))
@@ -621,7 +630,9 @@ def test_a_set_of_levels_never_has_the_missing_ones():
 
 def test_thresholds_lie_between():
     tiny = np.nextafter(1.0, 2.0)
-    for low, high in [(1.0, tiny), (-1.7e308, 1.7e308), (5e-324, 1e-323), (0.1, 0.2)]:
+    # half-way is rounded down, up, not at all
+    places = [(1.0, tiny), (tiny, 2 * tiny - 1), (-1.7e308, 1.7e308), (5e-324, 1e-323), (0.1, 0.2)]
+    for low, high in places:
         question = best_question([[low], [high]], [0, 1]).question
         assert low <= question.threshold < high
     assert best_question([[0.0], [-0.0]], [0, 1]) is None
