@@ -319,6 +319,27 @@ def scan(
                 if den == 0 or a > num + slack:
                     found, best, num, den = p, float(a), a, 1
             key = after
+    elif exact:
+        left = np.zeros(k, dtype=np.int64)
+        most_left, most_right, nl, w = 0, int(largest(total)), 0, 1
+        for p in range(start, end - 1):
+            c = (key >> ITEM_BITS) & CLASS
+            if weighted:
+                w = int(weights[key & ITEM])
+            shrinks = int(total[c]) - left[c] == most_right
+            left[c] += w
+            nl += w
+            most_left = max(most_left, left[c])
+            if shrinks:
+                most_right = 0
+                for r in range(k):
+                    most_right = max(most_right, int(total[r]) - left[r])
+            after = keys[p + 1]
+            if (after ^ key) >> RANK != 0 and lowest <= p <= highest and lightest <= nl <= heaviest:
+                a = most_left + most_right
+                if den == 0 or a > num:
+                    found, best, num, den = p, float(a), a, 1
+            key = after
     else:
         some, rest, nl = np.zeros(k), total.copy(), 0.0
         for p in range(start, end - 1):
