@@ -17,8 +17,6 @@ is left. What has r = 0 costs nothing and is collapsed first.
 Risks are totals, not divided by m, and with weights :math:`|n|` is the weight. Any impurity serves as F, also
 another one than that by which the tree was grown.
 
-This module has no chapter yet.
-
 >>> from mcutils import pruning
 >>> from mcutils.tree import DecisionTree
 >>> X, y = [[1.0], [2.0], [3.0], [4.0], [5.0]], ["a", "a", "b", "a", "b"]
