@@ -844,11 +844,11 @@ def descend(X, child, feature, threshold, members, n_levels, reached):
     Returns
     -------
     bool
-        Whether a value is infinite.
+        Whether a value is infinite or missing.
     """
     n, d = X.shape
     width = members.shape[1]
-    infinite = False
+    uncommon = False
     at = np.zeros(8, np.int64)
     for start in range(0, n, 8):
         size = min(8, n - start)
@@ -857,9 +857,7 @@ def descend(X, child, feature, threshold, members, n_levels, reached):
             for j in range(d):
                 odd += not (np.abs(X[i, j]) < np.inf)
         if odd > 0:
-            for i in range(start, start + size):
-                for j in range(d):
-                    infinite = infinite or np.abs(X[i, j]) == np.inf
+            uncommon = True
         for b in range(size):
             at[b] = 0
         moved = 1
@@ -877,7 +875,7 @@ def descend(X, child, feature, threshold, members, n_levels, reached):
                 moved += below != node
         for b in range(size):
             reached[start + b] = at[b]
-    return infinite
+    return uncommon
 
 
 # ---------------------------------------------------------------------------------------------------
