@@ -25,8 +25,6 @@ for Gini and misclassification, and for the entropy after rounding :math:`x \log
 :math:`2^{-s}`, where s is 61 less the bits of the largest such value. Otherwise decreases that differ by less
 than :math:`10^{-10} |n|` are equal.
 
-This module has no chapter yet.
-
 >>> from mcutils import tree
 >>> X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], ["same", "other", "other", "same"]
 >>> print(tree.DecisionTree().fit(X, y).text())
@@ -1284,7 +1282,7 @@ _EACH = ("depth", "counts", "items", "impurity", "answers", "_members")
 
 
 class DecisionTree(ClassifierMixin, BaseEstimator):
-    r"""A classifier that asks one question after the other (def-tree, alg-tree-greedy).
+    r"""A classifier that asks one question after the other (def-tree-tree, alg-tree-greedy).
 
     Parameters
     ----------

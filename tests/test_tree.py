@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import re
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -871,7 +870,3 @@ def test_drawn_regions(moons, questions):
             tree.boxes(machine)
     with pytest.raises(ValueError, match="two numerical features"):
         tree.draw_regions(ax, DecisionTree().fit([[1.0]], [0]), (0, 1), (0, 1))
-
-
-def test_the_module_says_that_it_has_no_chapter():
-    assert re.search("has no chapter yet", tree.__doc__)
