@@ -2,6 +2,7 @@
 
 import json
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import cvxopt
@@ -9,9 +10,8 @@ import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
 
-from mcutils import binary, bound, dual, ecoc, kernel, plot, solver
+from mcutils import binary, bound, data, dual, ecoc, kernel, plot, pruning, solver, tree
 from mcutils.boosting import AdaBoostMH
-from mcutils.data import load
 
 WEB = Path(__file__).parents[1] / "web"
 SCRIPTS = sorted(path for path in WEB.rglob("*.js") if "vendor" not in path.parts)
@@ -46,6 +46,12 @@ def decoder():
 @pytest.fixture(scope="module")
 def explorer():
     with engine("extra/widgets/bound-explorer.js") as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def pruner():
+    with engine("extra/widgets/pruning-path.js") as context:
         yield context
 
 
@@ -154,9 +160,78 @@ def test_an_unknown_loss_is_refused_by_name(decoder):
     assert message == 'unknown loss "cubic"; allowed: hamming, hinge, exponential, logistic, linear'
 
 
-def test_classes_have_the_colours_of_the_figures(decoder):
+def test_classes_have_the_colours_of_the_figures(decoder, pruner):
+    assert call(pruner, "(() => mcPruning.CLASS_STYLES)") == call(decoder, "(() => mcEcoc.CLASS_STYLES)")
     colors = call(decoder, "(() => mcEcoc.CLASS_STYLES.map((style) => style.color))")
     assert tuple(colors) == tuple(color.lower() for color in plot.CLASS_COLORS[: len(colors)])
+
+
+def grow(rng, splits, k, most):
+    """A random tree with random counts: left, right and counts, parents before their children."""
+    left, right = [-1], [-1]
+    for _ in range(splits):
+        n = rng.choice([n for n, child in enumerate(left) if child < 0])
+        left[n], right[n] = len(left), len(left) + 1
+        left += [-1, -1]
+        right += [-1, -1]
+    counts = rng.integers(0, most, (len(left), k))
+    counts[:, 0] += counts.sum(axis=1) == 0
+    for n in reversed(range(len(left))):
+        if left[n] >= 0:
+            counts[n] = counts[left[n]] + counts[right[n]]
+    return left, right, counts.tolist()
+
+
+def same_path(pruner, left, right, counts):
+    """Compares the sequence of the page with Python's, and all links; returns it."""
+    risks = [call(pruner, "mcPruning.mistakes", row) for row in counts]
+    assert risks == [sum(row) - max(row) for row in counts]
+    found = call(pruner, "mcPruning.sequence", {"left": left, "right": right}, risks)
+    shape = pruning.Shape(left, right, counts)
+    expected = pruning.sequence(shape, exact=True)
+    assert [Fraction(*each["price"]) for each in found] == list(expected.alphas)
+    assert [each["leaves"] for each in found] == list(expected.leaves)
+    assert [each["risk"] for each in found] == list(expected.risks)
+    for i, each in enumerate(found):
+        assert each["kept"] == expected.kept(i).tolist()
+        ratios = np.array([np.nan if r is None else r[0] / r[1] for r in each["links"]])
+        np.testing.assert_array_equal(ratios, pruning.links(shape, kept=expected.kept(i)))
+        below = expected.kept(min(i + 1, len(found) - 1))
+        for n in np.flatnonzero(each["weakest"]):
+            assert not below[left[n]]
+            assert ratios[n] == float(expected.alphas[i + 1])
+    return found
+
+
+@pytest.mark.parametrize("most", [2, 4, 30])  # small counts: many ties, also of links one above the other
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_pruned_trees_of_the_page_are_those_of_python(pruner, k, most):
+    rng = np.random.default_rng([k, most])
+    paths = [same_path(pruner, *grow(rng, int(rng.integers(0, 16)), k, most)) for _ in range(100)]
+    assert {1, 2, 3} <= {len(path) for path in paths}
+
+
+def test_the_tree_of_the_page_is_that_of_the_chapter(pruner):
+    notebook = json.loads((WEB.parent / "chapters" / "pruning.ipynb").read_text(encoding="utf-8"))
+    cells = ["".join(cell["source"]) for cell in notebook["cells"]]
+    (found,) = (found[1] for text in cells if (found := re.search(r"data-tree='(.*?)'", text, re.DOTALL)))
+    page = json.loads(found)
+    penguins = data.load("penguins")
+    grown = tree.DecisionTree().fit(penguins.X, penguins.y).tree_
+    assert page["left"] == grown.left.tolist()
+    assert page["right"] == grown.right.tolist()
+    assert page["counts"] == grown.counts.tolist()
+    assert page["classes"] == np.unique(penguins.y).tolist()
+    names = [re.sub("_(mm|g)$", "", name).replace("_", " ") for name in penguins.feature_names]
+    texts = ["" if q is None else q.text(names).replace("<=", "≤") for q in grown.questions]
+    assert page["questions"] == texts
+    path = same_path(pruner, page["left"], page["right"], page["counts"])
+    assert [each["leaves"] for each in path] == [14, 10, 9, 7, 4, 3, 2, 1]
+
+
+def test_the_places_of_the_nodes(pruner):
+    found = call(pruner, "mcPruning.layout", {"left": [1, 3, -1, -1, -1], "right": [2, 4, -1, -1, -1]})
+    assert found == {"x": [1.25, 0.5, 2, 0, 1], "depth": [0, 1, 1, 2, 2], "width": 3}
 
 
 BOUND_KINDS = ("quadratic", "linear", "sqrt")
@@ -746,7 +821,7 @@ def boosting_figure():
 
 
 def boosted_penguins():
-    penguins = load("penguins")
+    penguins = data.load("penguins")
     y = np.unique(penguins.y, return_inverse=True)[1]
     X = np.rint(10 * penguins.X[:, :2])
     return X, y, AdaBoostMH(n_estimators=60).fit(X, y)

@@ -1,0 +1,872 @@
+"""Decision trees: against a twin that enumerates every split in fractions, and against scikit-learn's."""
+
+import os
+import pickle
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from matplotlib.figure import Figure
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris, make_moons
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mcutils import tree
+from mcutils.jit import tree as jit
+from mcutils.tree import DecisionTree, best_question, impurity
+
+# ---------------------------------------------------------------------------------------------------
+# The twin
+
+
+def risk(counts, criterion, cost=None):
+    """|n| F(n), in whole numbers and fractions where these exist."""
+    n = sum(counts)
+    if n == 0:
+        return Fraction(0)
+    if criterion == "gini":
+        return n - Fraction(sum(c * c for c in counts), n)
+    if criterion == "misclassification":
+        if cost is not None:
+            return min(sum(c * row[r] for c, row in zip(counts, cost, strict=True)) for r in range(len(cost)))
+        return Fraction(n - max(counts))
+    return -sum(c * np.log2(c / n) for c in counts if c > 0)
+
+
+def counted(y, weights, rows, k):
+    counts = [0] * k
+    for i in rows:
+        counts[y[i]] += weights[i]
+    return counts
+
+
+def thresholds(X, rows, j):
+    """Yes-sets of the questions about a column, in the order of their thresholds."""
+    values = sorted({X[i][j] for i in rows if X[i][j] == X[i][j]})
+    known = [[i for i in rows if X[i][j] <= a] for a in values]
+    return [part for part in known if 0 < len(part) < len(rows)]
+
+
+def subsets(X, rows, j):
+    levels = sorted({X[i][j] for i in rows})
+    found = []
+    for size in range(1, len(levels)):
+        for chosen in combinations(levels, size):
+            found.append([i for i in rows if X[i][j] in chosen])
+    return found
+
+
+def twin(X, y, *, criterion="gini", weights=None, k=None, fewest=1, categorical=(), cost=None, rows=None):
+    """All questions as pairs (decrease, column, yes-set), in the order in which ties are broken."""
+    rows = range(len(y)) if rows is None else rows
+    weights = [1] * len(y) if weights is None else weights
+    k = max(y) + 1 if k is None else k
+    whole = risk(counted(y, weights, rows, k), criterion, cost)
+    found = []
+    for j in range(len(X[0])):
+        for yes in (subsets if j in categorical else thresholds)(X, rows, j):
+            no = [i for i in rows if i not in set(yes)]
+            if min(len(yes), len(no)) >= fewest:
+                sides = [risk(counted(y, weights, part, k), criterion, cost) for part in (no, yes)]
+                found.append((whole - sum(sides), j, yes))
+    return found
+
+
+def small(trial, *, m=(2, 13), d=(1, 4), k=(2, 4), values=4):
+    rng = np.random.default_rng(trial)
+    n, columns, classes = (int(rng.integers(*each, endpoint=True)) for each in (m, d, k))
+    X = rng.integers(values, size=(n, columns)).astype(float)
+    return X, rng.integers(classes, size=n), rng
+
+
+@pytest.mark.parametrize("fewest", [1, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("criterion", tree.CRITERIA)
+def test_the_best_question_is_the_first_best_of_all(criterion, weighted, fewest):
+    for trial in range(60):
+        X, y, rng = small(trial)
+        if trial % 3 == 0:
+            X[rng.uniform(size=X.shape) < 0.2] = np.nan
+        weights = rng.integers(1, 4, size=len(y)).tolist() if weighted else None
+        questions = twin(
+            X.tolist(), np.unique(y, return_inverse=True)[1].tolist(),
+            criterion=criterion, weights=weights, fewest=fewest,
+        )  # fmt: skip
+        found = best_question(X, y, criterion=criterion, sample_weight=weights, min_samples_leaf=fewest)
+        if not questions:
+            assert found is None
+            continue
+        best = max(decrease for decrease, _, _ in questions)
+        first = next(q for q in questions if q[0] >= best - (0 if criterion != "entropy" else 1e-9))
+        assert found.decrease == pytest.approx(float(best), abs=1e-9), trial
+        assert found.question.feature == first[1], trial
+        assert np.flatnonzero(found.positive).tolist() == sorted(first[2]), trial
+        np.testing.assert_array_equal(found.question.answer(X), found.positive)
+
+
+@pytest.mark.parametrize("fewest", [1, 2, 4])
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("criterion", [*tree.CRITERIA, "own"])
+def test_the_best_set_of_levels_is_as_good_as_any(criterion, k, fewest):
+    for trial in range(25):
+        X, y, rng = small(trial, m=(4, 16), d=(1, 2), k=(k, k), values=5)
+        y = np.unique(y, return_inverse=True)[1]
+        weights = rng.integers(1, 4, size=len(y)) if trial % 2 else None
+        questions = twin(
+            X.tolist(), y.tolist(), criterion="gini" if criterion == "own" else criterion, fewest=fewest,
+            weights=None if weights is None else weights.tolist(), categorical=range(X.shape[1]),
+        )  # fmt: skip
+        found = best_question(
+            X,
+            y,
+            criterion=gini if criterion == "own" else criterion,
+            sample_weight=weights,
+            min_samples_leaf=fewest,
+            categorical_features=range(X.shape[1]),
+        )
+        if not questions:
+            assert found is None
+            continue
+        assert found.decrease == pytest.approx(float(max(q[0] for q in questions)), abs=1e-9), trial
+        levels = np.unique(X[:, found.question.feature])
+        assert 1 <= len(found.question.levels) <= len(levels) / 2
+        np.testing.assert_array_equal(found.question.answer(X), found.positive)
+
+
+def gini(p):
+    return 1 - (p**2).sum(axis=1)
+
+
+def test_sorted_order_fails_under_a_minimum_leaf_size():
+    # one item of pure levels each, and two mixed ones: prefixes of the order leave one item aside
+    X, y = np.array([0.0, 1, 1, 1, 2, 2, 2, 3])[:, None], [0, 0, 0, 1, 0, 1, 1, 1]
+    best = best_question(X, y, categorical_features=[0], min_samples_leaf=4)
+    assert best.decrease == pytest.approx(
+        float(max(q[0] for q in twin(X.tolist(), y, fewest=4, categorical=[0])))
+    )
+    # without a limit the order is enough, and many levels are no obstacle
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(60, size=(400, 1)).astype(float), rng.integers(2, size=400)
+    found = best_question(X, y, categorical_features=[0])
+    shares = np.array([y[X[:, 0] == level].mean() for level in range(60)])
+    inside = shares[list(map(int, found.question.levels))]
+    outside = np.delete(shares, list(map(int, found.question.levels)))
+    assert inside.max() <= outside.min() or outside.max() <= inside.min()
+
+
+def test_too_many_levels_are_refused():
+    X, y = np.arange(21.0)[:, None], np.arange(21) % 3
+    for criterion in ("gini", gini):
+        with pytest.raises(ValueError, match=r"column 0 has 21 levels .* allowed up to 20 levels"):
+            best_question(X, y, criterion=criterion, categorical_features=[0])
+    frame = pd.DataFrame({"color": [f"c{i}" for i in range(21)]}).astype("category")
+    with pytest.raises(ValueError, match="column 'color' has 21 levels"):
+        DecisionTree().fit(frame, y)
+    assert best_question(X[:20], y[:20], categorical_features=[0], criterion="misclassification") is not None
+    # two classes at a node: the order is enough, if the limits let it be
+    assert best_question(X, y == 0, categorical_features=[0]).decrease == pytest.approx(2 * 7 * 14 / 21)
+    with pytest.raises(ValueError, match="barred by min_samples_leaf"):
+        best_question(
+            np.arange(41.0)[:, None], np.arange(41) < 1, categorical_features=[0], min_samples_leaf=2
+        )
+
+
+def test_costs_are_what_misclassification_means():
+    cost = [[0, 1, 7], [2, 0, 1], [1, 3, 0]]
+    for trial in range(40):
+        X, y, _ = small(trial, k=(3, 3), m=(5, 14))
+        y[:3] = 0, 1, 2
+        found = best_question(X, y, criterion="misclassification", cost=cost)
+        questions = twin(X.tolist(), y.tolist(), criterion="misclassification", cost=cost)
+        if questions:
+            assert found.decrease == pytest.approx(float(max(q[0] for q in questions)), abs=1e-9)
+        machine = DecisionTree("misclassification", cost=cost, max_depth=1).fit(X, y)
+        own = machine.tree_
+        for n in range(own.n_nodes):
+            prices = own.counts[n] @ np.array(cost)
+            assert own.answers[n] == prices.argmin()
+            assert own.impurity[n] == pytest.approx(prices.min() / own.counts[n].sum())
+
+
+def test_whole_fractions_are_compared_as_such():
+    # both exceed what a floating-point number holds apart
+    a, b = 10**15 + 1, 10**15
+    assert jit.greater(a, b, a + 1, b + 1)
+    assert not jit.greater(a + 1, b + 1, a, b)
+    assert not jit.greater(2 * b, 2 * a, b, a)
+    # so scores of large nodes are, where rounding cannot tell
+    one, other = (a / b, a, b), ((a + 1) / (b + 1), a + 1, b + 1)
+    assert one[0] == other[0]
+    assert jit.better(jit.GINI, True, 1e5, 2, *one, *other)
+    assert not jit.better(jit.GINI, True, 1e5, 2, *other, *one)
+    assert not jit.better(jit.GINI, True, 1e5, 2, one[0], 2 * a, 2 * b, *one)
+    # 9 log 9 is six times 3 log 3, but not after rounding: entropies of k classes differ by 2 (k + 1) units
+    assert not jit.better(jit.ENTROPY, True, 18.0, 4, 0.0, 1010, 1, 0.0, 1000, 1)
+    assert jit.better(jit.ENTROPY, True, 18.0, 4, 0.0, 1011, 1, 0.0, 1000, 1)
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        p, q, r, s = (int(v) for v in rng.integers(1, 50, size=4))
+        assert jit.greater(p, q, r, s) == (Fraction(p, q) > Fraction(r, s))
+
+
+def test_large_nodes_break_ties_exactly():
+    # the same counts on mirrored columns: the first column wins, in whatever order rounding would sum
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(50, size=6000).astype(float), rng.integers(3, size=6000)
+    for order in ([0, 1], [1, 0]):
+        X = np.stack([x, -x], axis=1)[:, order]
+        for criterion in tree.CRITERIA:
+            found = best_question(X, y, criterion=criterion)
+            assert found.question.feature == 0
+            for shift in range(3):
+                assert best_question(X, (y + shift) % 3, criterion=criterion).question == found.question
+
+
+# ---------------------------------------------------------------------------------------------------
+# Impurities
+
+
+def test_impurities():
+    assert impurity([0, 0]) == 0
+    np.testing.assert_allclose(impurity([[1, 1, 2], [0, 0, 3]], "entropy"), [1.5, 0])
+    np.testing.assert_allclose(impurity([[[1, 3]]], "misclassification"), [[0.25]])
+    np.testing.assert_allclose(impurity([1, 3], "misclassification", cost=[[0, 5], [1, 0]]), 0.75)
+    np.testing.assert_allclose(impurity([1, 3], lambda p: np.sqrt(p.prod(axis=1))), np.sqrt(3) / 4)
+    with pytest.raises(ValueError, match="counts must be finite"):
+        impurity([1, -1])
+    with pytest.raises(ValueError, match="criterion must be one of"):
+        impurity([1, 1], "deviance")
+    with pytest.raises(ValueError, match="criterion must answer a finite number"):
+        impurity([1, 1], lambda p: p)
+    with pytest.raises(ValueError, match="one shape"):
+        tree.decrease([1, 2], [1, 2, 3])
+
+
+@given(
+    hnp.arrays(np.int64, (2, 3), elements=st.integers(0, 9)),
+    st.sampled_from([*tree.CRITERIA, "root"]),
+)
+def test_a_split_never_increases_a_concave_impurity(sides, criterion):
+    function = (lambda p: np.sqrt(p).sum(axis=1)) if criterion == "root" else criterion
+    found = float(tree.decrease(sides[0], sides[1], function))
+    assert found >= -1e-12
+    if criterion in ("gini", "entropy") and sides.sum(axis=1).all():
+        same = np.array_equal(sides[0] * sides[1].sum(), sides[1] * sides[0].sum())
+        assert (found > 1e-12) == (not same)
+
+
+def test_a_function_that_is_not_concave_is_refused():
+    with pytest.raises(ValueError, match="criterion must be concave"):
+        DecisionTree(lambda p: (p**2).sum(axis=1)).fit([[0.0], [1.0]], [0, 1])
+
+
+# ---------------------------------------------------------------------------------------------------
+# Growing
+
+
+def same(one, other):
+    for name in ("left", "right", "parent", "depth", "feature", "items", "answers", "_members"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    for name in ("counts", "impurity", "decrease", "threshold"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-9, err_msg=name)
+
+
+OPTIONS = [
+    {},
+    {"max_leaf_nodes": 4},
+    {"max_depth": 2},
+    {"min_samples_leaf": 3},
+    {"min_samples_split": 6},
+    {"min_weight_fraction_leaf": 0.2},
+    {"min_impurity_decrease": 0.02},
+    {"priority": "unweighted", "max_leaf_nodes": 5},
+    {"class_weight": "balanced"},
+    {"questions": "categorical"},
+    {"questions": "numerical"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(map(str, options)) or "none")
+@pytest.mark.parametrize("criterion", tree.CRITERIA)
+def test_both_ways_to_grow_agree(criterion, options):
+    for trial in range(12):
+        X, y, rng = small(trial, m=(8, 40), d=(3, 3), k=(3, 3))
+        if trial % 3 == 0:
+            X[rng.uniform(size=X.shape) < 0.1] = np.nan
+        weights = rng.integers(0, 4, size=len(y)).astype(float) if trial % 2 else None
+        if trial % 4 == 3:
+            weights = weights / 7
+        machine = DecisionTree(criterion, categorical_features=[2], **options)
+        machine._check_parameters()
+        if weights is not None and not weights.any():
+            continue
+        search, _ = machine._prepare(X, y, weights)
+        slow = machine._grow(search)
+        search, _ = machine._prepare(X, y, weights)
+        same(machine._grow_fast(search), slow)
+
+
+@pytest.mark.parametrize("categorical", [None, [1]])
+def test_a_function_grows_the_tree_of_its_name(categorical):
+    for trial in range(12):
+        X, y, rng = small(trial, m=(8, 40), d=(3, 3), k=(2, 4))
+        weights = rng.integers(1, 4, size=len(y)) if trial % 2 else None
+        named, own = (
+            DecisionTree(criterion, categorical_features=categorical, max_depth=4).fit(X, y, weights).tree_
+            for criterion in ("gini", gini)
+        )
+        same(named, own)
+
+
+def exact_scores(X, codes, k):
+    """Of every division of a node by a column: the decrease of the sum of squares over the sizes, exactly."""
+    n, found = len(codes), {}
+    for j in range(X.shape[1]):
+        order = np.argsort(X[:, j], kind="stable")
+        cum = np.cumsum(np.eye(k, dtype=np.int64)[codes[order]], axis=0)[:-1]
+        values = X[order, j]
+        for p in np.flatnonzero(values[1:] != values[:-1]).tolist():
+            left, right = cum[p], cum[-1] + np.eye(k, dtype=np.int64)[codes[order[-1]]] - cum[p]
+            score = Fraction(int(left @ left), p + 1) + Fraction(int(right @ right), n - p - 1)
+            found.setdefault(score, set()).add(frozenset(np.sort(order[: p + 1]).tolist()))
+    return found
+
+
+@pytest.mark.parametrize("leaves", [None, 12])
+@pytest.mark.parametrize("name", ["digits", "iris", "normal"])
+def test_splits_are_those_of_scikit_learn_where_the_best_is_unique(name, leaves):
+    if name == "normal":
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(400, 6)).astype(np.float32).astype(np.float64)
+        y = (X @ rng.normal(size=(6, 3)) + rng.normal(size=(400, 3))).argmax(axis=1)
+    else:
+        X, y = (load_digits if name == "digits" else load_iris)(return_X_y=True)
+        X, y = X[::3].astype(np.float32).astype(np.float64), y[::3]
+    k = int(y.max()) + 1
+    ours = DecisionTree(max_leaf_nodes=leaves).fit(X, y).tree_
+    peer = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(X, y).tree_
+    waiting, compared = [(0, 0, np.arange(len(y)))], 0
+    while waiting:
+        n, q, rows = waiting.pop()
+        np.testing.assert_allclose(ours.impurity[n], peer.impurity[q], atol=1e-12)
+        if leaves is None:
+            assert (ours.left[n] < 0) == (peer.children_left[q] < 0)
+        if ours.left[n] < 0 or peer.children_left[q] < 0:
+            continue
+        scores = exact_scores(X[rows], y[rows], k)
+        yes = X[rows, ours.feature[n]] <= ours.threshold[n]
+        other = X[rows, peer.feature[q]] <= peer.threshold[q]
+        best = scores[max(scores)]
+        # ours is among the best in any case
+        assert frozenset(np.flatnonzero(yes).tolist()) in best
+        if len(best) == 1:
+            np.testing.assert_array_equal(yes, other)
+            compared += 1
+        if np.array_equal(yes, other):
+            waiting.append((int(ours.right[n]), int(peer.children_left[q]), rows[yes]))
+            waiting.append((int(ours.left[n]), int(peer.children_right[q]), rows[~yes]))
+    assert compared >= (2 if name == "iris" else 8)
+
+
+def test_impure_nodes_are_split_as_long_as_a_question_separates():
+    # the exclusive or: no question decreases the impurity at the root
+    X = np.array(list(product([0.0, 1.0], repeat=2)) * 3)
+    y = (X.sum(axis=1) == 1).astype(int)
+    for criterion in (*tree.CRITERIA, gini):
+        machine = DecisionTree(criterion).fit(X, y)
+        assert machine.tree_.decrease[0] == 0
+        assert machine.get_n_leaves() == 4
+        assert machine.score(X, y) == 1
+    assert DecisionTree(min_impurity_decrease=1e-9).fit(X, y).get_n_leaves() == 1
+    # equal items of two classes cannot be separated
+    machine = DecisionTree().fit([[1.0], [1.0], [1.0], [2.0]], ["a", "b", "b", "a"])
+    assert machine.get_n_leaves() == 2
+    assert machine.predict([[1.0], [2.0]]).tolist() == ["b", "a"]
+
+
+@given(
+    hnp.arrays(np.int64, st.tuples(st.integers(2, 25), st.just(2)), elements=st.integers(-3, 3)),
+    st.integers(0, 3**25 - 1),
+)
+def test_leaves_are_a_partition(points, labels):
+    X = points.astype(np.float64)
+    y = np.array([labels // 3**i % 3 for i in range(len(X))])
+    machine = DecisionTree().fit(X, y)
+    own = machine.tree_
+    # what can be told apart is told apart
+    for x in np.unique(X, axis=0):
+        here = (x == X).all(axis=1)
+        counts = np.bincount(np.searchsorted(machine.classes_, y[here]), minlength=len(machine.classes_))
+        np.testing.assert_array_equal(own.counts[machine.apply([x])[0]] > 0, counts > 0)
+    # every place is in one box, that of its leaf
+    places = np.random.default_rng(0).uniform(-4, 4, size=(50, 2))
+    low, high = np.moveaxis(tree.boxes(machine), -1, 0)
+    inside = ((places[:, None] > low) & (places[:, None] <= high)).all(axis=2)
+    assert (inside.sum(axis=1) == 1).all()
+    np.testing.assert_array_equal(own.leaves[inside.argmax(axis=1)], machine.apply(places))
+    # children share out their parents' items
+    inner = np.flatnonzero(~own.is_leaf)
+    np.testing.assert_array_equal(own.items[inner], own.items[own.left[inner]] + own.items[own.right[inner]])
+    np.testing.assert_array_equal(own.right[inner], own.left[inner] + 1)
+
+
+def test_a_smaller_tree_is_the_beginning_of_a_larger_one():
+    X, y = load_iris(return_X_y=True)
+    for priority in ("weighted", "unweighted"):
+        full = DecisionTree(priority=priority).fit(X, y).tree_
+        for leaves in range(1, full.n_leaves + 1):
+            part = DecisionTree(priority=priority, max_leaf_nodes=leaves).fit(X, y).tree_
+            n = 2 * leaves - 1
+            assert part.n_nodes == n
+            np.testing.assert_array_equal(part.counts, full.counts[:n])
+            inner = ~part.is_leaf
+            np.testing.assert_array_equal(part.threshold[inner], full.threshold[:n][inner])
+            # the next split is the best of all leaves
+            if leaves < full.n_leaves:
+                size = full.counts.sum(axis=1) if priority == "unweighted" else 1.0
+                gains = (full.decrease / size)[part.leaves]
+                split = int(full.parent[n])
+                assert split in part.leaves
+                assert (full.decrease / size)[split] == gains.max()
+
+
+def test_the_unweighted_decrease_prefers_small_nodes():
+    # two items that one question separates, against many that one separates nearly
+    X = np.r_[np.c_[np.zeros(1000), np.arange(1000.0)], [[1.0, 0.0], [1.0, 1.0]]]
+    y = np.r_[np.arange(1000) >= 500, [False, True]].astype(int)
+    y[[10, 700]] = 1 - y[[10, 700]]
+
+    def asked(X, y, weights):
+        return [tree.Numerical(0, 0.5)] if np.ptp(X[:, 0]) else [tree.Numerical(1, a) for a in (499.5, 0.5)]
+
+    first = DecisionTree(questions=asked)
+    sizes = {}
+    for priority in ("weighted", "unweighted"):
+        own = clone(first).set_params(priority=priority, max_leaf_nodes=3).fit(X, y).tree_
+        sizes[priority] = own.items[own.left >= 0][1]
+    assert sizes == {"weighted": 1000, "unweighted": 2}
+
+
+def test_looking_ahead_finds_the_best_small_tree():
+    for trial in range(15):
+        X, y, _ = small(trial, m=(6, 12), d=(2, 2), k=(2, 3), values=3)
+        y = np.unique(y, return_inverse=True)[1]
+        k = int(y.max()) + 1
+        best = 0
+        for gain, _, yes in twin(X.tolist(), y.tolist()):
+            for part in (yes, [i for i in range(len(y)) if i not in yes]):
+                deeper = twin(X.tolist(), y.tolist(), rows=part, k=k)
+                gain += max((g for g, _, _ in deeper), default=0)
+            best = max(best, gain)
+        found = best_question(X, y, lookahead=2)
+        if found is None:
+            assert best == 0
+            continue
+        assert found.ahead == pytest.approx(float(best), abs=1e-9)
+        own = DecisionTree(lookahead=2, max_depth=2).fit(X, y).tree_
+        assert own.decrease.sum() == pytest.approx(float(best), abs=1e-9)
+    # where the greedy step takes the wrong column
+    X = np.array([[a, b, c] for a, b, c in product([0.0, 1.0], repeat=3)] * 2)
+    y = (X[:, 0] != X[:, 1]).astype(int)
+    y[[0, 1]] = 1
+    greedy, ahead = (DecisionTree(lookahead=d, max_leaf_nodes=4).fit(X, y) for d in (1, 2))
+    assert ahead.tree_.decrease.sum() >= greedy.tree_.decrease.sum()
+    with pytest.raises(ValueError, match="lookahead above 1"):
+        DecisionTree(lookahead=2, questions="oblique").fit(X, y)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Other questions
+
+
+def test_oblique_questions_are_never_worse():
+    for trial in range(10):
+        rng = np.random.default_rng(trial)
+        X = rng.normal(size=(40, 3))
+        y = (X @ rng.normal(size=(3, 3)) + 0.5 * rng.normal(size=(40, 3))).argmax(axis=1)
+        plain = best_question(X, y)
+        oblique = best_question(X, y, questions="oblique")
+        assert oblique.decrease >= plain.decrease - 1e-9
+        np.testing.assert_array_equal(oblique.question.answer(X), oblique.positive)
+        both = best_question(X, y, questions=("numerical", "oblique"))
+        assert both.decrease == max(plain.decrease, oblique.decrease)
+    # a slanted boundary takes one question instead of many
+    X = rng.uniform(size=(200, 2))
+    y = (X[:, 0] + 2 * X[:, 1] <= 1.4).astype(int)
+    assert DecisionTree(questions="oblique").fit(X, y).get_n_leaves() == 2
+    assert DecisionTree().fit(X, y).get_n_leaves() > 5
+
+
+def test_the_climb_finds_what_enumeration_finds():
+    # all lines through two of the points, turned a little either way: all divisions by a line
+    reached, whole = 0.0, 0.0
+    for trial in range(12):
+        rng = np.random.default_rng(trial)
+        X, y = rng.normal(size=(12, 2)), rng.integers(2, size=12)
+        best = 0.0
+        for a, b in combinations(range(12), 2):
+            across = np.array([X[a, 1] - X[b, 1], X[b, 0] - X[a, 0]])
+            heights = X @ across
+            for with_a, with_b in product([0, 1], repeat=2):
+                yes = heights < heights[a]
+                yes[a], yes[b] = with_a, with_b
+                sides = np.bincount(y[~yes], minlength=2), np.bincount(y[yes], minlength=2)
+                best = max(best, 12 * float(tree.decrease(*sides)))
+        found = best_question(X, y, questions="oblique").decrease
+        assert found <= best + 1e-9
+        reached, whole = reached + found, whole + best
+    assert reached >= 0.9 * whole
+
+
+def test_a_sphere_takes_one_question():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(150, 2))
+    y = ((X**2).sum(axis=1) <= 1).astype(int)
+    sphere = DecisionTree(questions="sphere").fit(X, y)
+    assert sphere.get_n_leaves() <= 4
+    assert sphere.score(X, y) == 1
+    for n in np.flatnonzero(~sphere.tree_.is_leaf):
+        question = sphere.tree_.questions[n]
+        np.testing.assert_array_equal(
+            question.answer(X), np.linalg.norm(X - question.center, axis=1) <= question.radius
+        )
+    # every centre that is an item is tried, with every radius
+    best = best_question(X[:20], y[:20], questions="sphere")
+    for center in X[:20]:
+        far = np.linalg.norm(X[:20] - center, axis=1)
+        for radius in far:
+            yes = far <= radius
+            if 0 < yes.sum() < 20:
+                sides = (np.bincount(y[:20][side], minlength=2) for side in (~yes, yes))
+                assert best.decrease >= 20 * float(tree.decrease(*sides)) - 1e-9
+
+
+class Parity:
+    """A question of one's own."""
+
+    def answer(self, X):
+        return X.sum(axis=1) % 2 == 0
+
+
+def parity(X, y, weights):
+    assert len(X) == len(y) == len(weights)
+    return [Parity()]
+
+
+def test_questions_of_ones_own():
+    X = np.array(list(product([0.0, 1.0], repeat=3)))
+    y = X.sum(axis=1) % 2
+    machine = DecisionTree(questions=parity).fit(X, y)
+    assert machine.get_n_leaves() == 2
+    assert machine.score(X, y) == 1
+    assert isinstance(machine.tree_.questions[0], Parity)
+    assert "Parity" in machine.text()
+    again = pickle.loads(pickle.dumps(machine))
+    np.testing.assert_array_equal(again.predict(X), machine.predict(X))
+    with pytest.raises(AttributeError, match="one column each"):
+        _ = machine.feature_importances_
+    # of equal questions the numerical wins
+    equal = best_question([[0.0], [1.0]], [0, 1], questions=(parity, "numerical"))
+    assert equal.question == tree.Numerical(0, 0.5)
+
+    class Wrong:
+        def answer(self, X):
+            return X[:, 0]
+
+    with pytest.raises(ValueError, match="must be 8 booleans"):
+        DecisionTree(questions=lambda X, y, w: [Wrong()]).fit(X, y)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Columns
+
+
+def test_levels_and_what_is_missing():
+    frame = pd.DataFrame(
+        {
+            "color": pd.Categorical(["red", "blue", "white", "red", None, "blue"]),
+            "size": [1.0, 2.0, 3.0, 4.0, np.nan, 6.0],
+        }
+    )
+    y = ["warm", "cold", "cold", "warm", "cold", "cold"]
+    machine = DecisionTree().fit(frame, y)
+    assert machine.tree_.questions[0] == tree.Categorical(0, ("red",))
+    assert machine.text().splitlines()[0] == "color in {red} ?"
+    # unseen and missing levels answer no, whatever the categories of the new column
+    new = pd.DataFrame({"color": pd.Categorical(["green", None, "red"]), "size": [0.0, 0.0, np.nan]})
+    assert machine.predict(new).tolist() == ["cold", "cold", "warm"]
+    np.testing.assert_array_equal(machine.tree_.questions[0].answer(new), [False, False, True])
+    # by index or name, strings too
+    for asked in ([0], ["color"], [True, False]):
+        plain = frame.assign(color=frame["color"].astype(object))
+        other = DecisionTree(categorical_features=asked).fit(plain, y)
+        np.testing.assert_array_equal(other.tree_.counts, machine.tree_.counts)
+        assert other.predict(new.assign(color=["green", None, "red"])).tolist() == ["cold", "cold", "warm"]
+    table = np.array([["red", 1.0], ["blue", 2.0], ["red", None]], dtype=object)
+    assert DecisionTree(categorical_features=[0]).fit(table, [0, 1, 0]).predict(table).tolist() == [0, 1, 0]
+
+
+def test_a_set_of_levels_never_has_the_missing_ones():
+    values = [None, None, None, "a", "b", "c", "d"]
+    table = pd.DataFrame({"x": pd.Categorical(values)})
+    found = best_question(table, [1, 1, 1, 0, 0, 0, 0])
+    # the complement of the missing ones is more than half of the levels
+    assert found.question.levels == ("a", "b", "c", "d")
+    assert found.decrease == pytest.approx(2 * 3 * 4 / 7)
+    # numbers: whether a value is known
+    found = best_question([[np.nan], [1.0], [2.0], [np.nan]], [0, 1, 1, 0])
+    assert found.question == tree.Numerical(0, np.inf)
+    assert found.question.text() == "x1 is known"
+    machine = DecisionTree().fit([[np.nan], [1.0], [2.0], [np.nan]], [0, 1, 1, 0])
+    assert machine.predict([[1e300], [np.nan]]).tolist() == [1, 0]
+
+
+def test_thresholds_lie_between():
+    tiny = np.nextafter(1.0, 2.0)
+    # half-way is rounded down, up, not at all
+    places = [(1.0, tiny), (tiny, 2 * tiny - 1), (-1.7e308, 1.7e308), (5e-324, 1e-323), (0.1, 0.2)]
+    for low, high in places:
+        question = best_question([[low], [high]], [0, 1]).question
+        assert low <= question.threshold < high
+    assert best_question([[0.0], [-0.0]], [0, 1]) is None
+
+
+# ---------------------------------------------------------------------------------------------------
+# Weights
+
+
+def test_whole_weights_repeat_items():
+    for trial in range(20):
+        X, y, rng = small(trial, m=(5, 30), d=(2, 3))
+        weights = rng.integers(0, 4, size=len(y))
+        weights[0] = 1
+        rows = np.repeat(np.arange(len(y)), weights)
+        for criterion in tree.CRITERIA:
+            one = DecisionTree(criterion).fit(X, y, weights).tree_
+            other = DecisionTree(criterion).fit(X[rows], y[rows]).tree_
+            np.testing.assert_array_equal(one.threshold, other.threshold)
+            np.testing.assert_array_equal(one.feature, other.feature)
+            np.testing.assert_array_equal(one.counts[:, one.counts[0] > 0], other.counts)
+
+
+def test_only_proportions_of_weights_matter():
+    X, y = load_iris(return_X_y=True)
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.5, 2, size=len(y))
+    for criterion in tree.CRITERIA:
+        trees = [DecisionTree(criterion).fit(X, y, factor * weights).tree_ for factor in (1.0, 3.7, 1e-6)]
+        for other in trees[1:]:
+            np.testing.assert_array_equal(other.threshold, trees[0].threshold)
+            np.testing.assert_array_equal(other.feature, trees[0].feature)
+    # doubling all data changes no split
+    one, two = DecisionTree().fit(X, y).tree_, DecisionTree().fit(np.r_[X, X], np.r_[y, y]).tree_
+    np.testing.assert_array_equal(one.threshold, two.threshold)
+    np.testing.assert_array_equal(2 * one.counts, two.counts)
+
+
+def test_class_weights():
+    X, y = load_iris(return_X_y=True)
+    by_class = DecisionTree(class_weight={0: 1, 1: 2, 2: 5}, max_leaf_nodes=5).fit(X, y).tree_
+    by_item = DecisionTree(max_leaf_nodes=5).fit(X, y, np.array([1, 2, 5])[y]).tree_
+    same(by_class, by_item)
+    balanced = DecisionTree(class_weight="balanced").fit(X[:120], y[:120])
+    np.testing.assert_allclose(balanced.tree_.counts[0], 40)
+    # a class of weight 0 is not there
+    none = DecisionTree(class_weight="balanced").fit(X, y, y < 2)
+    np.testing.assert_allclose(none.tree_.counts[0], [50, 50, 0])
+
+
+# ---------------------------------------------------------------------------------------------------
+# The estimator
+
+
+CHECKED = [
+    DecisionTree(),
+    DecisionTree("entropy", max_leaf_nodes=5),
+    DecisionTree("misclassification", class_weight="balanced"),
+    DecisionTree(gini, max_depth=3),
+    DecisionTree(questions=("oblique", "sphere"), max_depth=3),
+    DecisionTree(lookahead=2, max_depth=2),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn_accepts_the_estimator(estimator, check):
+    assert os.environ["SCIPY_ARRAY_API"] == "1"
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def moons():
+    X, y = make_moons(120, noise=0.25, random_state=0)
+    return X, np.array(["low", "high"])[y]
+
+
+def test_paths_shares_and_importances(moons):
+    X, y = moons
+    machine = DecisionTree(min_samples_leaf=5).fit(X, y)
+    own = machine.tree_
+    leaf = machine.apply(X)
+    assert own.is_leaf[leaf].all()
+    np.testing.assert_array_equal(np.bincount(leaf, minlength=own.n_nodes)[own.leaves], own.items[own.leaves])
+    np.testing.assert_allclose(machine.predict_proba(X), (own.counts / own.items[:, None])[leaf])
+    np.testing.assert_array_equal(
+        machine.predict(X), machine.classes_[machine.predict_proba(X).argmax(axis=1)]
+    )
+    path = machine.decision_path(X).toarray()
+    assert path.dtype.kind == "i"
+    assert (path[:, 0] == 1).all()
+    np.testing.assert_array_equal(path.sum(axis=1), own.depth[leaf] + 1)
+    for n in np.flatnonzero(~own.is_leaf):
+        here = path[:, n] == 1
+        np.testing.assert_array_equal(path[here, own.right[n]] == 1, own.questions[n].answer(X[here]))
+    assert machine.get_depth() == own.depth.max()
+    assert machine.get_n_leaves() == own.n_leaves == own.is_leaf.sum()
+    # the decreases add up
+    total = own.items * own.impurity
+    assert own.decrease.sum() == pytest.approx(total[0] - total[own.leaves].sum())
+    importances = machine.feature_importances_
+    peer = DecisionTreeClassifier(min_samples_leaf=5, random_state=0).fit(X, y)
+    np.testing.assert_allclose(importances, peer.feature_importances_, atol=1e-9)
+    assert DecisionTree().fit([[0.0], [1.0]], [1, 1]).feature_importances_.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("questions", [("numerical",), ("oblique",), ("sphere",)])
+def test_training_items_reach_their_leaves(moons, questions):
+    X, y = moons
+    machine = DecisionTree(questions=questions, max_depth=4).fit(X, y)
+    np.testing.assert_array_equal(
+        np.bincount(machine.apply(X), minlength=machine.tree_.n_nodes)[machine.tree_.leaves],
+        machine.tree_.items[machine.tree_.leaves],
+    )
+    again = pickle.loads(pickle.dumps(machine))
+    np.testing.assert_array_equal(again.apply(X), machine.apply(X))
+    assert again.text() == machine.text()
+    # one row or many
+    np.testing.assert_array_equal([machine.apply(x[None])[0] for x in X], machine.apply(X))
+
+
+def test_infinite_values_are_refused(moons):
+    X, y = moons
+    for questions in ("numerical", "sphere"):
+        machine = DecisionTree(questions=questions, max_depth=2).fit(X, y)
+        for n in (1, 3, 120):
+            bad = X[:n].copy()
+            bad[n - 1, 1] = -np.inf
+            with pytest.raises(ValueError, match="infinity"):
+                machine.predict(bad)
+            bad[n - 1, 1] = np.nan
+            machine.predict(bad)
+        with pytest.raises(ValueError, match="infinity"):
+            DecisionTree(questions=questions).fit(np.where(X[3] == X, np.inf, X), y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"criterion": "deviance"}, "criterion must be one of"),
+        ({"questions": "numeric"}, "questions must be among"),
+        ({"questions": ()}, "questions must name at least one"),
+        ({"priority": "first"}, "priority must be 'weighted' or 'unweighted', found 'first'"),
+        ({"max_leaf_nodes": 0}, "max_leaf_nodes must be an integer, at least 1, or None, found 0"),
+        ({"max_depth": 1.5}, "max_depth must be an integer, at least 0, or None, found 1.5"),
+        ({"min_samples_split": 1}, "min_samples_split must be an integer, at least 2, found 1"),
+        ({"min_samples_leaf": True}, "min_samples_leaf must be an integer, at least 1, found True"),
+        ({"min_weight_fraction_leaf": 0.6}, "min_weight_fraction_leaf must be a number from 0 to 0.5"),
+        ({"min_impurity_decrease": -1}, "min_impurity_decrease must be a finite number"),
+        ({"lookahead": 0}, "lookahead must be an integer"),
+        ({"categorical_features": "auto"}, "categorical_features must be 'from_dtype'"),
+        ({"categorical_features": [2]}, r"categorical_features has 2; allowed are columns 0 to 1"),
+        ({"categorical_features": ["x"]}, "categorical_features names 'x'"),
+        ({"categorical_features": [True]}, "categorical_features is a mask of 1 entries, X has 2 columns"),
+        ({"class_weight": {"low": -1}}, "class_weight must be numbers, at least 0"),
+        ({"cost": [[0, 1, 1], [1, 0, 1], [1, 1, 0]]}, "cost must have a row and a column for each of 2"),
+    ],
+)
+def test_bad_parameters_are_refused(moons, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        DecisionTree(**parameters).fit(*moons)
+
+
+def test_bad_items_are_refused(moons):
+    X, y = moons
+    with pytest.raises(ValueError, match="at least one non-zero number"):
+        DecisionTree().fit(X, y, np.zeros(len(y)))
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        DecisionTree().fit(pd.DataFrame({"x": ["a", "b"]}), [0, 1])
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        DecisionTree(categorical_features=[0]).fit(X, y[:3])
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        DecisionTree(categorical_features=[0]).fit(X[:, 0], y)
+    with pytest.raises(ValueError, match="feature_names has 1 entries, the tree has 2"):
+        DecisionTree().fit(X, y).text(["x"])
+    with pytest.raises(ValueError, match="class_names has 1 entries, the tree has 2"):
+        DecisionTree().fit(X, y).text(class_names=["x"])
+
+
+def test_one_class_is_a_leaf():
+    machine = DecisionTree().fit([[0.0], [1.0]], ["a", "a"])
+    assert machine.text() == "a (2)"
+    assert machine.predict([[5.0]]).tolist() == ["a"]
+    assert best_question([[0.0], [1.0]], ["a", "a"]).decrease == 0
+
+
+# ---------------------------------------------------------------------------------------------------
+# Pictures
+
+
+def test_text_of_questions():
+    assert tree.Numerical(0, 2.5).text(["height"]) == "height <= 2.5"
+    assert tree.Categorical(1, (1.0, "b")).text() == "x2 in {1, b}"
+    assert tree.Oblique((1.0, 0.0, -0.5), 2.0).text() == "1 x1 - 0.5 x3 <= 2"
+    assert tree.Oblique((-1.0, 2.0), 0.0).text() == "-1 x1 + 2 x2 <= 0"
+    assert tree.Sphere((1.0, np.nan), 2.0).text() == "|(x1) - (1)| <= 2"
+
+
+def test_a_drawn_tree(moons):
+    X, y = moons
+    machine = DecisionTree(max_leaf_nodes=5).fit(X, y)
+    ax = Figure().subplots()
+    tree.draw(ax, machine, feature_names=["u", "v"])
+    words = [text.get_text() for text in ax.texts]
+    assert words.count("no") == words.count("yes") == 1
+    assert sum("<=" in word for word in words) == 4
+    assert sum(word in ("low", "high") for word in words) == 5
+    # yes to the right, children below their parents
+    places = tree._layout(machine.tree_)
+    own = machine.tree_
+    for n in np.flatnonzero(~own.is_leaf):
+        assert places[own.left[n], 0] < places[n, 0] < places[own.right[n], 0]
+        assert places[own.right[n], 1] == places[n, 1] - 1
+    kept = np.arange(own.n_nodes) < 3
+    ax = Figure().subplots()
+    tree.draw(ax, machine, kept=kept)
+    assert sum("<=" in text.get_text() for text in ax.texts) == 1
+    for bad in (kept[:2], ~kept, np.arange(own.n_nodes) < 2):
+        with pytest.raises(ValueError, match="kept"):
+            tree.draw(ax, machine, kept=bad)
+
+
+@pytest.mark.parametrize("questions", ["numerical", "oblique", "sphere"])
+def test_drawn_regions(moons, questions):
+    X, y = moons
+    machine = DecisionTree(questions=questions, max_leaf_nodes=4).fit(X, y)
+    figure = Figure()
+    ax = figure.subplots()
+    tree.draw_regions(ax, machine, (-2, 3), (-1, 2))
+    figure.canvas.draw()
+    assert {text.get_text() for text in ax.texts} == {"low", "high"}
+    if questions == "numerical":
+        patches = [patch for patch in ax.patches if patch.get_fill()]
+        assert sum(p.get_width() * p.get_height() for p in patches) == pytest.approx(15)
+    else:
+        with pytest.raises(ValueError, match="numerical questions only"):
+            tree.boxes(machine)
+    with pytest.raises(ValueError, match="two numerical features"):
+        tree.draw_regions(ax, DecisionTree().fit([[1.0]], [0]), (0, 1), (0, 1))
