@@ -70,12 +70,14 @@ _SHARE, _FIRST, _MORE, _SHARE_FULL = 0.5, 512, 256, 0.9
 _NEWTON = 1500
 # So much work of Newton steps is always allowed, and more each time, or where the ascent has taken more.
 _CHEAP = 2e6
-# Newton's steps are tried after so many passes over the examples of a linear machine, then after half as many
-# more.
+# Newton's steps are tried after so many passes of a linear machine over its examples, then a tenth later.
 _PATIENCE = 200
 # After so many passes what was left out is looked at again. After so many times as many moves as there are
 # examples Newton's steps are tried for a kernel machine.
 _ROUND = 50
+# What was left out is looked at before that, too, when the gap seems to have fallen to this part of it; but
+# not before so many times as many visits as there are examples.
+_FALL, _LEAST = 0.3, 2
 # Rounds that neither halve the gap nor raise the dual by this part of it are idle; after 25 in a row it ends.
 _IDLE = 1e-6
 
@@ -425,54 +427,53 @@ def _sweep(X: Any, task: _Task, tol: float, max_iter: int, beta: Floats) -> tupl
     active, counts = np.empty((m, task.k), np.int32), np.empty(m, np.int32)
     data = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
     visit: Any = compiled.sparse if issparse(X) else compiled.dense
-    accuracy = float(task.costs.max()) or 1.0
-    progress, n_iter, enough = _Progress(), 0, 0.0
+    order, accuracy, settled = np.empty(m, np.intp), float(task.costs.max()) or 1.0, False
+    progress, n_iter, work, cheap = _Progress(), 0, 0.0, _CHEAP
     passes, patience = 0, _PATIENCE  # since the last Newton step, and until the next
-    work, cheap = 0.0, _CHEAP
+    W = np.ascontiguousarray((X.T @ beta).T)
     while True:
-        W = np.ascontiguousarray((X.T @ beta).T)
-        order = np.flatnonzero(task.prices > 0)
-        kept, settled, stop = len(order), False, min(n_iter + _ROUND, max_iter)
-        active[:], counts[:] = np.arange(task.k, dtype=np.int32), task.k
-        while not settled and n_iter < stop:
-            done, kept, visits, settled = visit(
-                *data,
-                squares,
-                task.labels,
-                task.prices,
-                task.costs,
-                task.every,
-                accuracy,
-                enough,
-                stop - n_iter,
-                state,
-                order,
-                kept,
-                beta,
-                W,
-                active,
-                counts,
-            )
-            n_iter, passes = n_iter + done, passes + done
-            work += 4.0 * visits * X.shape[1]
-            table = np.ascontiguousarray((X @ W.T).T)
-            primal, dual, _ = compiled.values(
-                table, task.labels, task.prices, task.costs, task.every, beta, task.prices
-            )
-            if primal - dual <= tol * max(1.0, primal):
-                break
-            enough = tol * max(1.0, primal) if settled else 0.7 * enough
-        beta = task.tidy(beta)
-        if primal - dual <= tol * max(1.0, primal) or n_iter >= max_iter or progress.ended(primal, dual):
-            found = task.certificate(beta, X @ (X.T @ beta), squares, n_iter)
+        table = np.ascontiguousarray(W @ X.T)
+        primal, dual, _ = compiled.values(
+            table, task.labels, task.prices, task.costs, task.every, beta, task.prices
+        )
+        gap, allowed = primal - dual, tol * max(1.0, primal)
+        if gap <= allowed or n_iter >= max_iter or progress.ended(primal, dual):
+            beta = task.tidy(beta)
+            W = np.ascontiguousarray((X.T @ beta).T)
+            found = task.certificate(beta, X @ W.T, squares, n_iter)
             if found.gap <= tol or n_iter >= max_iter or progress.idle > 25:
                 return beta, found
         if settled:
             accuracy *= 0.3
         if passes >= patience:
-            if _newton(_Linear(X), task, beta, X @ (X.T @ beta), max(work, cheap)):
-                work = 0.0
-            passes, patience, cheap = 0, patience + patience // 2, 3 * cheap
+            beta = task.tidy(beta)
+            if _newton(_Linear(X), task, beta, table.T, max(work, cheap)):
+                W = np.ascontiguousarray((X.T @ beta).T)
+                table, work = np.ascontiguousarray(W @ X.T), 0.0
+            passes, patience, cheap = 0, patience + patience // 10, 2 * cheap
+        kept = compiled.reopen(
+            table, task.labels, task.prices, task.costs, task.every, beta, order, active, counts
+        )
+        done, _, visits, settled = visit(
+            *data,
+            squares,
+            task.labels,
+            task.prices,
+            task.costs,
+            task.every,
+            accuracy,
+            max(_FALL * gap, allowed),
+            _LEAST * m,
+            min(_ROUND, max_iter - n_iter),
+            state,
+            order,
+            kept,
+            beta,
+            W,
+            active,
+            counts,
+        )
+        n_iter, passes, work = n_iter + done, passes + done, work + 4.0 * visits * X.shape[1]
 
 
 # ---------------------------------------------------------------------------------------------------

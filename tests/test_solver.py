@@ -108,6 +108,28 @@ def test_a_step_finds_the_best_row(every):
         np.testing.assert_allclose(again, moved, rtol=1e-13, atol=1e-15)
 
 
+def test_a_step_of_the_two_classes_that_remain():
+    rng = np.random.default_rng(1)
+    met = set()
+    for true, _ in product((-1, 0, 1), range(60)):
+        price, curvature = rng.uniform(0.1, 2), rng.uniform(0.1, 2)
+        share = price * rng.uniform()
+        # of the true class and another, or of two others when that of the true class is C
+        beta = np.array([-share, share - price] if true < 0 else [share, -share])
+        beta = beta[::-1].copy() if true == 1 else beta
+        appeal, moved, expected = rng.normal(size=2), np.empty(2), np.empty(2)
+        compiled.pair_step(appeal, beta, true, price, curvature, moved)
+        compiled.simplex_step(appeal, beta, true, price, curvature, expected)
+        np.testing.assert_allclose(moved, expected, atol=1e-13)
+        caps = np.array([price if r == true else 0.0 for r in range(2)])
+        assert (moved <= caps).all()
+        met.add((true, int((moved == caps).sum())))
+        compiled.pair_step.py_func(appeal, beta, true, price, curvature, expected)
+        np.testing.assert_allclose(moved, expected, atol=1e-14)
+    # each with a class at its cap, and with none
+    assert {(true, n) for true in (-1, 0, 1) for n in (0, 1)} <= met
+
+
 def test_a_step_of_an_example_without_curvature():
     moved = np.empty(3)
     compiled.simplex_step(np.array([0.0, 2.0, 1.0]), np.zeros(3), 0, 0.5, 0.0, moved)

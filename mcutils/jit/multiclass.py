@@ -79,6 +79,24 @@ def simplex_step(appeal, beta, true, price, curvature, moved):
 
 
 @kernel
+def pair_step(appeal, beta, true, price, curvature, moved):
+    """:func:`simplex_step` where two classes remain: what one gains the other loses, until one is at its cap.
+
+    Parameters are those of :func:`simplex_step`; the curvature is positive.
+    """
+    down = 0 if appeal[0] > appeal[1] else 1
+    up = 1 - down
+    cap = price if up == true else 0.0
+    gain = (appeal[down] - appeal[up]) / (2.0 * curvature)
+    if gain < cap - beta[up]:
+        moved[up] = beta[up] + gain
+        moved[down] = beta[down] - gain
+    else:
+        moved[up] = cap
+        moved[down] = beta[down] - (cap - beta[up])
+
+
+@kernel
 def box_step(appeal, beta, true, price, curvature, moved):
     r"""The best row of Weston and Watkins while all others stay (lem-solver-box).
 
@@ -361,6 +379,7 @@ def dense(
     every,
     accuracy,
     enough,
+    least,
     most,
     state,
     order,
@@ -386,9 +405,13 @@ def dense(
     costs : (k, k) array
     every : bool
         Weston-Watkins, not Crammer-Singer.
-    accuracy, enough : float
-        A pass with no larger violation is the last, and so is one in which the examples, each as it was met,
-        added no more to the difference of primal and dual.
+    accuracy : float
+        A pass with no larger violation is the last.
+    enough : float
+        So is one in which the examples, each as it was met, added no more to the difference of primal and
+        dual,
+    least : int
+        if so many were visited in all passes.
     most : int
         At most so many passes.
     state : (1,) uint64 array
@@ -442,6 +465,8 @@ def dense(
                 continue
             if every:
                 box_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+            elif n == 2 and squares[i] > 0.0:
+                pair_step(appeal, own, true, prices[i], squares[i], moved)
             else:
                 simplex_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
             for a in range(n):
@@ -453,7 +478,7 @@ def dense(
                         row[j] += change * x[j]
         if worst <= accuracy or kept == 0:
             return count + 1, kept, visits, True
-        if gap <= enough:
+        if gap <= enough and visits >= least:
             return count + 1, kept, visits, False
         margin = worst
     return most, kept, visits, False
@@ -471,6 +496,7 @@ def sparse(
     every,
     accuracy,
     enough,
+    least,
     most,
     state,
     order,
@@ -487,7 +513,8 @@ def sparse(
     data, indices, ends : arrays
         Entry p has the value ``data[p]`` and stands in column ``indices[p]``; row i has those from
         ``ends[i]`` to before ``ends[i + 1]``.
-    squares, labels, prices, costs, every, accuracy, enough, most, state, order, kept, beta, W, active, counts
+    squares, labels, prices, costs, every, accuracy, enough, least, most, state, order, kept, beta, W
+    active, counts
         As there, and so are the results.
     """
     k = len(W)
@@ -519,6 +546,8 @@ def sparse(
                 continue
             if every:
                 box_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+            elif n == 2 and squares[i] > 0.0:
+                pair_step(appeal, own, true, prices[i], squares[i], moved)
             else:
                 simplex_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
             for a in range(n):
@@ -530,10 +559,48 @@ def sparse(
                         row[indices[p]] += change * data[p]
         if worst <= accuracy or kept == 0:
             return count + 1, kept, visits, True
-        if gap <= enough:
+        if gap <= enough and visits >= least:
             return count + 1, kept, visits, False
         margin = worst
     return most, kept, visits, False
+
+
+@kernel
+def reopen(scores, labels, prices, costs, every, beta, order, active, counts):
+    """Look at all classes of all examples again, and leave out what these scores show to be settled.
+
+    For Crammer and Singer it is the rule of :func:`dense`. For Weston and Watkins only examples without a
+    price are left out.
+
+    Parameters
+    ----------
+    scores : (k, m) array
+    labels, prices, costs, every, beta
+        As in :func:`dense`.
+    order, active, counts
+        As there; filled.
+
+    Returns
+    -------
+    kept : int
+        The number of examples in ``order``.
+    """
+    k, m = scores.shape
+    appeal, kept = np.empty(k), 0
+    for i in range(m):
+        true, low, n = labels[i], np.inf, 0
+        for r in range(k):
+            appeal[r] = scores[r, i] + costs[true, r]
+            if beta[i, r] < (prices[i] if r == true else 0.0):
+                low = min(low, appeal[r])
+        for r in range(k):
+            active[i, n] = r
+            n += every or appeal[r] >= low or beta[i, r] < (prices[i] if r == true else 0.0)
+        counts[i] = n
+        if n > 1 and prices[i] > 0.0:
+            order[kept] = i
+            kept += 1
+    return kept
 
 
 @kernel
