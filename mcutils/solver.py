@@ -1171,7 +1171,7 @@ class CrammerSinger(_Machine):
     *Memory.* The tables of coefficients and scores take some 50 bytes for each example and class, the kernel
     rows as much as ``cache_size`` allows. 10,000 examples of 10 classes stay below 1 GB.
 
-    *No bias* for two classes is the binary machine without bias, with a C twice as large (cor-dual-binary).
+    *No bias* for two classes is the binary machine without bias, with a C twice as large (prop-dual-two).
 
     Examples
     --------

@@ -36,7 +36,7 @@ def simplex_step(appeal, beta, true, price, curvature, moved):
 
     The left side is convex in b and falls, and at :math:`\max_r (z_r + A c_r) - A C` it is no less than the
     right one. So Newton's steps from there never pass the root, and every step but the last leaves out a
-    class for good: no sorting, and at most k steps.
+    class for good: no sorting, and at most k - 1 steps.
 
     Parameters
     ----------
