@@ -17,6 +17,9 @@ from threadpoolctl import threadpool_limits
 
 REPEATS = 9
 
+# A race in which both together take longer than this is repeated fewer times.
+LONG_SECONDS, FEW = 5.0, 3
+
 # What is over sooner is done several times over in a repetition: a clock and a machine have their moods.
 LEAST_SECONDS = 0.05
 
@@ -45,10 +48,11 @@ def run(race: Race) -> dict[str, Any]:
     """Run both turn by turn, so that whatever else the machine does slows both; then measure memory."""
     peer, ours = [], []
     with threadpool_limits(race.threads):
-        race.ours()
-        race.peer()
-        times = ceil(LEAST_SECONDS / seconds(race.peer))
-        for _ in range(REPEATS):
+        race.ours()  # compiles, or reads what was compiled
+        once = seconds(race.peer)
+        times = ceil(LEAST_SECONDS / once)
+        repeats = REPEATS if once + seconds(race.ours) < LONG_SECONDS else FEW
+        for _ in range(repeats):
             peer.append(seconds(race.peer, times))
             ours.append(seconds(race.ours, times))
     ratios = [a / b for a, b in zip(ours, peer, strict=True)]
@@ -65,7 +69,7 @@ def run(race: Race) -> dict[str, Any]:
             "high": rounded(max(ratios)),
             "upper_limit": rounded(limit),
         },
-        "repeats": REPEATS,
+        "repeats": repeats,
         "claim": f"{'upper 95 % limit of the total times ' if race.surely else ''}at most {race.at_most}",
         "holds": (limit if race.surely else median(ratios)) <= race.at_most,
         "seconds": {"ours": rounded(median(ours)), "peer": rounded(median(peer))},
