@@ -111,7 +111,10 @@ class Witness:
 
 @dataclass(frozen=True)
 class Treatment:
-    """A cell or page that treats source items; ``target`` is the label nearest to it, "" for the page."""
+    """A cell or page that treats source items, or a cell that corrects errata; ``items`` are their ids.
+
+    ``target`` is the label nearest to it, "" for the page.
+    """
 
     items: tuple[str, ...]
     place: Place
@@ -143,7 +146,7 @@ class Book:
     proofs: list[Proof] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
     treatments: list[Treatment] = field(default_factory=list)
-    corrections: list[tuple[str, Place]] = field(default_factory=list)  # erratum id, cell that carries it
+    corrections: list[Treatment] = field(default_factory=list)  # of errata
     waivers: list[Waiver] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)  # what could not even be read
 
@@ -257,7 +260,7 @@ class _Reader:
     def page(self, source: str) -> None:
         for kind, value in outline(source):
             if kind == "front matter" and "sources" in value:
-                self.treat(value["sources"], Place(self.file), "")
+                self.book.treatments.append(Treatment(tuple(value["sources"]), Place(self.file), ""))
 
     def notebook(self, cells: list[NotebookNode]) -> None:
         for index, cell in enumerate(cells):
@@ -301,13 +304,10 @@ class _Reader:
         for what in ("proof", "witness"):
             for label, reason in data.get(f"no-{what}", {}).items():
                 self.book.waivers.append(Waiver(what, label, reason, place))
-        self.book.corrections.extend((erratum, place) for erratum in data.get("errata", ()))
-        if "sources" in data:
-            nearest = statement.label if statement else labels[0] if labels else ""
-            self.treat(data["sources"], place, nearest or self.section, bool(nearest))
-
-    def treat(self, ids: list[str], place: Place, target: str, at_statement: bool = False) -> None:
-        self.book.treatments.append(Treatment(tuple(ids), place, target, at_statement))
+        nearest = statement.label if statement else labels[0] if labels else ""
+        for key, found in (("sources", self.book.treatments), ("errata", self.book.corrections)):
+            if key in data:
+                found.append(Treatment(tuple(data[key]), place, nearest or self.section, bool(nearest)))
 
 
 def read(root: Path) -> Book:
@@ -434,17 +434,30 @@ def _items(book: Book) -> Iterator[Problem]:
 
 def _errata(book: Book) -> Iterator[Problem]:
     known = book.by_label()
-    for erratum, place in book.corrections:
-        if erratum not in book.errata and erratum not in book.right:
-            yield Problem(place, f"erratum {erratum} does not exist in errata.yml")
+    corrected: set[str] = set()
+    for correction in book.corrections:
+        corrected.update(correction.items)
+        for erratum in correction.items:
+            if erratum not in book.errata and erratum not in book.right:
+                yield Problem(correction.place, f"erratum {erratum} does not exist in errata.yml")
     here = Place("errata.yml")
+    for part, prefix, entries in (("errors", "E-", book.errata), ("right", "R-", book.right)):
+        for identifier in entries:
+            if not identifier.startswith(prefix):
+                yield Problem(here, f"{identifier} stands under {part!r}, where ids begin with {prefix}")
+    for entry in book.errata.values():
+        name, reason = entry["id"], entry.get("no-correction")
+        if name not in corrected and not reason:
+            yield Problem(here, f"{name} is corrected by no cell (nor has it a 'no-correction' reason)")
+        if name in corrected and reason:
+            yield Problem(here, f"'no-correction' of {name}, which a cell corrects")
     for entry in [*book.errata.values(), *book.right.values()]:
         for item in entry.get("items", ()):
             if item not in book.items:
                 yield Problem(here, f"{entry['id']} names source {item}, which does not exist in sources.yml")
         labels = entry.get("witnesses", ())
-        if not labels and entry.get("class") in ("A", "B"):
-            yield Problem(here, f"{entry['id']} is of class {entry['class']} and names no witness")
+        if not labels and not entry.get("slips"):
+            yield Problem(here, f"{entry['id']} names no witness, and has no slips")
         for label in labels:
             if label not in known:
                 yield Problem(here, f"{entry['id']} points to {label}, which is no statement of the book")

@@ -11,6 +11,7 @@ It also puts anchors where the notebooks have none: ``proof-LABEL`` before the p
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
@@ -84,6 +85,12 @@ class GeneratedPage(SphinxDirective):
     def book(self) -> Book:
         return self.env.app.ledger_book  # type: ignore[attr-defined]
 
+    def link(self, treatment: ledger.Treatment) -> str:
+        if not treatment.target:
+            return f"{{doc}}`/{treatment.place.document}`"
+        role = "prf:ref" if treatment.target_is_statement else "ref"
+        return f"{{{role}}}`{treatment.target}`"
+
     def run(self) -> list[nodes.Node]:
         for file in self.book.files:
             self.env.note_dependency(str(file))
@@ -127,7 +134,7 @@ class TheoremLedger(GeneratedPage):
                 support.append(f"no {what} (see below)")
         places = {s.place, *(w.place for w in witnesses)}
         items = {i for t in self.book.treatments if t.place in places for i in t.items}
-        errata = {e for e, place in self.book.corrections if place in places}
+        errata = {e for c in self.book.corrections if c.place in places for e in c.items}
         errata |= {
             e
             for e, entry in [*self.book.errata.items(), *self.book.right.items()]
@@ -184,12 +191,6 @@ class SourceMap(GeneratedPage):
             links = where.get(first, [])
             yield label, "", ", ".join([*links, f"in preparation (chapter “{title}”)"])
 
-    def link(self, treatment: ledger.Treatment) -> str:
-        if not treatment.target:
-            return f"{{doc}}`/{treatment.place.document}`"
-        role = "prf:ref" if treatment.target_is_statement else "ref"
-        return f"{{{role}}}`{treatment.target}`"
-
 
 class LectureList(GeneratedPage):
     """The lectures, with a link to each one's part of the source map, and how far the book is with it."""
@@ -227,22 +228,37 @@ class LecturePlan(GeneratedPage):
 
 
 class ErrataList(GeneratedPage):
-    """The entries of errata.yml: errors in full, slips as a table, and what looks wrong and is right."""
+    """The entries of errata.yml: errors in full, slips as a table, and what looks wrong and is right.
+
+    Errors and slips stand in the order of the lectures, in each by number; the file has them as they came.
+    """
 
     required_arguments = 1
 
     def lines(self) -> Iterator[str]:
         part = directives.choice(self.arguments[0], ("errors", "slips", "right"))
         if part == "right":
-            for entry in self.book.right.values():
+            for entry in sorted(self.book.right.values(), key=self.number):
                 yield from self.entry(entry, (("It says", "says"), ("Why it is right", "why")))
-            return
-        for entry in self.book.errata.values():
-            if part == "errors" and entry["class"] != "C":
-                parts = (("It says", "says"), ("Right is", "right"), ("Why", "why"))
-                yield from self.entry(entry, parts)
-        if part == "slips":
+        elif part == "slips":
             yield from self.slips()
+        else:
+            parts = (("It says", "says"), ("Right is", "right"), ("Why", "why"))
+            for name, lecture in self.book.lectures.items():
+                yield f"### {name}: {lecture['author']}, {lecture['date']}"
+                yield ""
+                for entry in self.of(name):
+                    if "slips" not in entry:
+                        yield from self.entry(entry, parts)
+
+    def of(self, lecture: str) -> list[dict[str, Any]]:
+        """The entries of a lecture, by number."""
+        entries = self.book.errata.values()
+        return sorted((e for e in entries if e["id"].startswith(f"E-{lecture}.")), key=self.number)
+
+    @staticmethod
+    def number(entry: dict[str, Any]) -> int:
+        return int(re.split(r"[-.]", entry["id"])[-1])
 
     def entry(self, entry: dict[str, Any], parts: tuple[tuple[str, str], ...]) -> Iterator[str]:
         yield f"({erratum_anchor(entry['id'])})="
@@ -259,17 +275,27 @@ class ErrataList(GeneratedPage):
         ]
         treated = {item for t in self.book.treatments for item in t.items}  # the others have no anchor yet
         items = ", ".join(source(i) if i in treated else i for i in entry["items"])
-        yield f"**Shown by** the {' and the '.join(links)}. **Concerns** {items}."
+        shown = f"**Shown by** the {' and the '.join(links)}. **Concerns** {items}."
+        corrected = self.corrected(entry)
+        yield f"{shown} **Corrected in** {corrected}." if corrected else shown
         yield ":::::"
         yield ""
 
+    def corrected(self, entry: dict[str, Any]) -> str:
+        """Links to the places of the book that correct it."""
+        links = [self.link(c) for c in self.book.corrections if entry["id"] in c.items]
+        return ", ".join(dict.fromkeys(links))
+
     def slips(self) -> Iterator[str]:
         rows: list[tuple[str, ...]] = []
-        for entry in self.book.errata.values():
+        for entry in (e for lecture in self.book.lectures for e in self.of(lecture)):
             for number, slip in enumerate(entry.get("slips", ())):
-                anchor = f"({erratum_anchor(entry['id'])})=\n" if number == 0 else ""
-                rows.append((f"{anchor}**{entry['id']}** {slip['where']}", slip["says"], slip["right"]))
-        yield from table(("Where", "Printed", "Read"), (36, 32, 32), rows)
+                where = slip["where"]
+                if number == 0:
+                    place = self.corrected(entry) or entry["no-correction"]
+                    where = f"({erratum_anchor(entry['id'])})=\n**{entry['id']}** {where} ({place})"
+                rows.append((where, slip["says"], slip["right"]))
+        yield from table(("Where (corrected in)", "Printed", "Read"), (36, 32, 32), rows)
 
 
 class BenchmarkTable(GeneratedPage):
