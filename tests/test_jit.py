@@ -69,5 +69,6 @@ def test_a_kernel_calls_only_its_own_file():
         assert imports[0] == "import numpy as np", path
         assert imports[1:] in (
             ["from mcutils.jit import kernel"],
+            ["from mcutils.jit import sums_in_any_order"],
             ["from mcutils.jit import kernel, sums_in_any_order"],
         ), path

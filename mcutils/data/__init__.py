@@ -1,8 +1,9 @@
-"""Small data sets that the chapters compute with, and a generator with a known Bayes error.
+"""Small data sets that the chapters compute with, and two generators whose Bayes rule is known.
 
 Four real sets are files in this package, so that a chapter needs no network; ``TERMS.md`` beside
 them says where each comes from and under which terms it may be used. LED-7 is generated: its ten
 codewords are nature's own error-correcting code, and its Bayes error can be computed exactly.
+:func:`prototypes` makes any number of classes, related as the leaves of a tree.
 """
 
 import csv
@@ -14,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LED7", "Dataset", "led7", "load", "result"]
+from mcutils.data._prototypes import Prototypes, prototypes
+
+__all__ = ["LED7", "Dataset", "Prototypes", "led7", "load", "prototypes", "result"]
 
 
 @dataclass(frozen=True)

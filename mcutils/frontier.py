@@ -1,0 +1,918 @@
+r"""Very many classes: a tournament and a tree of labels, which ask few machines for each example.
+
+Both trees have the k classes as leaves. Their numbering is that of ``scipy.cluster.hierarchy``: leaf c is
+class c, inner node n is k + n, children come before their parents, and the last node is the root. To predict,
+an example starts at the root, and the machine of each node sends it to a child, until it is at a leaf.
+
+The trees differ in what a machine learns from. In a :class:`FilterTree` the children play for the example:
+the machine of a node sees those examples whose label has won all its matches below. In a :class:`LabelTree`
+it sees all examples whose label is below the node.
+
+>>> from mcutils.data import prototypes
+>>> from mcutils.frontier import FilterTree, LabelTree, RidgeOneVsAll
+>>> nature = prototypes(50, random_state=0)
+>>> (X, y), (X_test, y_test) = nature.draw(5000, 1), nature.draw(5000, 2)
+>>> for machine in (RidgeOneVsAll(), FilterTree(order="confusion"), LabelTree(branching=8)):
+...     error = 1 - machine.fit(X, y).score(X_test, y_test)
+...     print(f"{type(machine).__name__:13} {error:.2f}")
+RidgeOneVsAll 0.12
+FilterTree    0.25
+LabelTree     0.19
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import signature
+from numbers import Real
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from ._machines import _is_linear, _selectable
+
+__all__ = [
+    "Eliminations",
+    "FilterTree",
+    "LabelTree",
+    "RidgeOneVsAll",
+    "leave_one_out_confusion",
+    "mean_affinity",
+    "spectral_order",
+]
+
+Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+
+ORDERS = ("given", "random", "confusion", "means")
+
+# Scores are computed for so many pairs of an example and a class at once.
+_CHUNK = 2**21
+
+
+# ---------------------------------------------------------------------------------------------------
+# One-vs-all, by least squares
+
+
+class RidgeOneVsAll(LinearClassifierMixin, BaseEstimator):
+    r"""One-vs-all by least squares: a factorisation serves all classes.
+
+    It minimises :math:`\sum_i w_i \|W x_i + b - e_{y_i}\|^2 + \alpha \|W\|_F^2`, where :math:`e_y` is the
+    indicator of class y. With the weighted means taken off, the rows of W are
+    :math:`(X^\top X + \alpha I)^{-1} \sum_{i: y_i = y} w_i x_i`: one Cholesky factor and the sums of the
+    classes; the (m, k) table of the indicators is never made.
+
+    Parameters
+    ----------
+    alpha : float
+        :math:`\alpha`, positive.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    coef_ : (k, d) array
+        W; for two classes (1, d), the second row less the first.
+    intercept_ : (k,) array
+        b, for two classes (1,).
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = RidgeOneVsAll().fit(X, y)
+    >>> machine.coef_.shape, bool(np.allclose(machine.decision_function(X).sum(axis=1), 1))
+    ((3, 4), True)
+    """
+
+    classes_: NDArray[Any]
+    coef_: Floats
+    intercept_: Floats
+
+    def __init__(self, alpha: float = 1.0):
+        self.alpha = alpha
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Solve all machines.
+
+        Parameters
+        ----------
+        X : (m, d) array-like
+        y : (m,) array-like
+            Labels of at least two classes.
+        sample_weight : (m,) array-like, optional
+            Weights of the examples, at least 0, not all 0 in a class.
+
+        Returns
+        -------
+        RidgeOneVsAll
+        """
+        X, labels = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, codes = _classes(labels)
+        weights = _weights(sample_weight, X, self.classes_, codes)
+        found = _ridge(X, codes, weights, len(self.classes_), _check_alpha(self.alpha))
+        self.coef_, self.intercept_ = found.weights, found.biases
+        if len(self.classes_) == 2:
+            self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
+        return self
+
+
+@dataclass(frozen=True)
+class _Ridge:
+    """The machines, what was taken off the examples, and the factor of the gram matrix."""
+
+    weights: Floats
+    biases: Floats
+    centre: Floats
+    factor: tuple[Floats, bool]
+
+
+def _ridge(X: Floats, codes: Indices, weights: Floats, k: int, alpha: float) -> _Ridge:
+    total = weights.sum()
+    centre = weights @ X / total
+    rows = X - centre
+    gram = (rows.T * weights) @ rows
+    gram.flat[:: X.shape[1] + 1] += alpha
+    factor = cho_factor(gram, lower=True, overwrite_a=True)
+    W = cho_solve(factor, _sums(rows, codes, weights, k).T).T
+    return _Ridge(W, np.bincount(codes, weights, minlength=k) / total - W @ centre, centre, factor)
+
+
+def _sums(rows: Floats, codes: Indices, weights: Floats, k: int) -> Floats:
+    """The weighted sum of the examples of each class."""
+    m = len(codes)
+    found: Floats = csr_array((weights, (codes, np.arange(m))), shape=(k, m)) @ rows
+    return found
+
+
+def _check_alpha(alpha: Any) -> float:
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < float(alpha) < np.inf:
+        raise ValueError(f"alpha must be a positive, finite number, found {alpha!r}")
+    return float(alpha)
+
+
+def _classes(labels: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y must have at least 2 classes, found 1 class: {classes.tolist()}")
+    return classes, codes
+
+
+def _weights(sample_weight: ArrayLike | None, X: Any, classes: NDArray[Any], codes: Indices) -> Floats:
+    weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    idle = np.bincount(codes, weights, minlength=len(classes)) == 0
+    if idle.any():
+        raise ValueError(
+            f"sample_weight must not be zero for a whole class, found it zero for {classes[idle].tolist()}"
+        )
+    return weights
+
+
+# ---------------------------------------------------------------------------------------------------
+# Which classes are confused
+
+
+def leave_one_out_confusion(
+    X: ArrayLike, y: ArrayLike, *, alpha: float = 1.0, sample_weight: ArrayLike | None = None
+) -> Floats:
+    r"""Which class takes which for another, when each example is predicted by a machine trained without it.
+
+    The machine is :class:`RidgeOneVsAll`. No machine is trained anew: with
+    :math:`h_i = w_i \big(1 / \sum_j w_j + x_i^\top (X^\top X + \alpha I)^{-1} x_i\big)`, all centred, the
+    scores without example i are :math:`(f(x_i) - h_i e_{y_i}) / (1 - h_i)` (lem-frontier-leave-one-out). So
+    it is enough to take :math:`h_i` off the score of the own class.
+
+    Parameters
+    ----------
+    X : (m, d) array-like
+    y : (m,) array-like
+        Labels of k >= 2 classes.
+    alpha : float
+        As for :class:`RidgeOneVsAll`.
+    sample_weight : (m,) array-like, optional
+        Weights of the examples. An example of weight 2 is left out as a whole.
+
+    Returns
+    -------
+    (k, k) array
+        How many examples (or what weight) of the class of a row are predicted as that of a column.
+
+    Examples
+    --------
+    >>> from mcutils.data import load
+    >>> penguins = load("penguins")
+    >>> leave_one_out_confusion(penguins.X, penguins.y).astype(int)
+    array([[146,   0,   0],
+           [  6,  62,   0],
+           [  0,   0, 119]])
+    """
+    table, labels = validate_data(RidgeOneVsAll(), X, y, dtype=np.float64)
+    classes, codes = _classes(labels)
+    weights = _weights(sample_weight, table, classes, codes)
+    k = len(classes)
+    found = _ridge(table, codes, weights, k, _check_alpha(alpha))
+    rows = table - found.centre
+    own = weights * (1 / weights.sum() + (rows * cho_solve(found.factor, rows.T).T).sum(axis=1))
+    guess = np.empty_like(codes)
+    size = max(1, _CHUNK // k)
+    for start in range(0, len(codes), size):
+        part = slice(start, start + size)
+        scores = table[part] @ found.weights.T + found.biases
+        scores[np.arange(len(scores)), codes[part]] -= own[part]
+        guess[part] = scores.argmax(axis=1)
+    counts: Floats = np.zeros((k, k))
+    np.add.at(counts, (codes, guess), weights)
+    return counts
+
+
+def mean_affinity(
+    X: ArrayLike, y: ArrayLike, *, alpha: float = 1.0, sample_weight: ArrayLike | None = None
+) -> Floats:
+    r"""How near the means of the classes are to each other: :math:`e^{-(\delta^2 - \delta_{\min}^2) / 8}`.
+
+    :math:`\delta` is the distance in the metric of the covariance inside the classes, pooled. For Gaussian
+    classes of that covariance, :math:`e^{-\delta^2/8}` is the Bhattacharyya coefficient of the two, and the
+    factor, the same for all pairs, keeps it from vanishing everywhere. It needs no predictions: time
+    :math:`md^2 + k^2 d`.
+
+    Parameters
+    ----------
+    X : (m, d) array-like
+    y : (m,) array-like
+        Labels of k >= 2 classes.
+    alpha : float
+        Added to the diagonal of the scatter matrix, positive.
+    sample_weight : (m,) array-like, optional
+        Weights of the examples.
+
+    Returns
+    -------
+    (k, k) array
+        Symmetric, with zeros on the diagonal.
+
+    Examples
+    --------
+    >>> from mcutils.data import load
+    >>> vehicle = load("vehicle")
+    >>> vehicle.class_names
+    ('bus', 'opel', 'saab', 'van')
+    >>> mean_affinity(vehicle.X, vehicle.y).round(2)
+    array([[0.  , 0.23, 0.16, 0.14],
+           [0.23, 0.  , 1.  , 0.22],
+           [0.16, 1.  , 0.  , 0.23],
+           [0.14, 0.22, 0.23, 0.  ]])
+    """
+    table, labels = validate_data(RidgeOneVsAll(), X, y, dtype=np.float64)
+    classes, codes = _classes(labels)
+    weights = _weights(sample_weight, table, classes, codes)
+    sizes = np.bincount(codes, weights)
+    means = _sums(table, codes, weights, len(classes)) / sizes[:, None]
+    inside = table - means[codes]
+    scatter = (inside.T * weights) @ inside
+    scatter.flat[:: table.shape[1] + 1] += _check_alpha(alpha)
+    means -= means.mean(axis=0)
+    products = weights.sum() * means @ cho_solve(cho_factor(scatter, lower=True), means.T)
+    squares = products.diagonal()[:, None] + products.diagonal() - products - products.T
+    np.fill_diagonal(squares, np.inf)
+    found: Floats = np.exp((squares.min() - squares) / 8)
+    return found
+
+
+def spectral_order(affinity: ArrayLike) -> Indices:
+    r"""An order in which classes that are confused are near each other (alg-frontier-spectral-order).
+
+    With :math:`A = (C + C^\top)/2`, zeros on the diagonal and the degrees
+    :math:`D = \operatorname{diag}(A 1)`, the classes are sorted by :math:`D^{-1/2} v`, where v is the
+    eigenvector of the second largest eigenvalue of :math:`D^{-1/2} A D^{-1/2}`, and cut in two; each part
+    goes on by itself. As in a bracket, the first part has the largest power of two below the number of
+    classes; from which end it is taken is decided by the smaller affinity across the cut.
+
+    Parameters
+    ----------
+    affinity : (k, k) array-like
+        C, at least 0: a confusion matrix, or another table of what is near what. Its diagonal is not used. A
+        thousandth of its mean is added everywhere, so that no class is without any relation.
+
+    Returns
+    -------
+    (k,) int array
+        Each of 0 to k - 1 once.
+
+    Examples
+    --------
+    >>> spectral_order([[9, 0, 3, 0], [0, 9, 0, 2], [3, 1, 9, 0], [0, 2, 0, 9]]).reshape(2, 2).tolist()
+    [[0, 2], [1, 3]]
+    """
+    table = np.asarray(affinity, dtype=np.float64)
+    if table.ndim != 2 or len(table) != len(table.T) or not len(table):
+        raise ValueError(f"affinity must be square, with a row for each class, found shape {table.shape}")
+    if not np.isfinite(table).all() or table.min() < 0:
+        raise ValueError("affinity must be finite and at least 0")
+    near = (table + table.T) / 2
+    np.fill_diagonal(near, 0.0)
+    near += near.mean() / 1000
+    np.fill_diagonal(near, 0.0)
+    return np.concatenate(_bisected(near, np.arange(len(near))))
+
+
+def _bisected(near: Floats, classes: Indices) -> list[Indices]:
+    n = len(classes)
+    part = near[np.ix_(classes, classes)]
+    if n <= 2 or not part.any():
+        return [classes]
+    root = np.sqrt(part.sum(axis=1))
+    _, vectors = eigh(part / np.outer(root, root), subset_by_index=[n - 2, n - 2])
+    line = np.argsort(vectors[:, 0] / root, kind="stable")
+    size = 2 ** ((n - 1).bit_length() - 1)
+    cuts = [(line[:size], line[size:]), (line[-size:], line[:-size])]
+    best = min(cuts, key=lambda cut: part[np.ix_(*cut)].sum())
+    sides = sorted((classes[np.sort(side)] for side in best), key=lambda side: (-len(side), side[0]))
+    return [piece for side in sides for piece in _bisected(near, side)]
+
+
+# ---------------------------------------------------------------------------------------------------
+# What both trees share
+
+
+@dataclass(frozen=True)
+class Eliminations:
+    r"""Where examples lose their label on the way through a tree; see :meth:`FilterTree.eliminations`.
+
+    Attributes
+    ----------
+    entered : (N,) array
+        Weight of the examples whose label has lost nowhere before a node, and that the node decides about.
+    lost : (N,) array
+        Of these, the weight of those that the node sends to another child than that of their label.
+    passing : (N,) array
+        Weight of all examples whose label is below the node.
+    rounds : (N,) int array
+        The round of each node, from 1 for the first that is played.
+    total : float
+        Weight of all examples.
+    """
+
+    entered: Floats
+    lost: Floats
+    passing: Floats
+    rounds: Indices
+    total: float
+
+    @property
+    def rates(self) -> Floats:
+        """The error of each node on what entered it; 0 where nothing did."""
+        return np.divide(self.lost, self.entered, out=np.zeros_like(self.lost), where=self.entered > 0)
+
+    @property
+    def error(self) -> float:
+        """What is lost somewhere: the error of the tree (prop-frontier-identity)."""
+        return float(self.lost.sum() / self.total)
+
+    @property
+    def path_bound(self) -> float:
+        """The mean over the examples of the summed errors above their label (thm-frontier-path-error)."""
+        return float(self.passing @ self.rates / self.total)
+
+    @property
+    def by_round(self) -> Floats:
+        """The part of all examples that is lost in each round; in sum the error."""
+        found: Floats = np.bincount(self.rounds, self.lost)[1:] / self.total
+        return found
+
+
+class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A tree over the classes with a machine at each inner node, which answers the number of a child."""
+
+    estimator: Any
+    order: Any
+    random_state: Any
+    classes_: NDArray[Any]
+    order_: Indices
+    children_: list[Indices]
+    rounds_: Indices
+    estimators_: list[Any]
+    n_features_in_: int
+
+    def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, Indices, Any]:
+        """The examples that weigh something, their classes as numbers, and their weights, None for all 1."""
+        base = self._base()
+        if get_tags(base).input_tags.pairwise:
+            raise ValueError(
+                f"estimator must learn from examples, not from a precomputed kernel, found {base!r}"
+            )
+        labels = validate_data(self, X="no_validation", y=y)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        check_consistent_length(X, labels)
+        self.classes_, codes = _classes(labels)
+        X = _selectable(X)
+        if sample_weight is None:
+            return X, codes, None
+        if "sample_weight" not in signature(base.fit).parameters:
+            raise ValueError(f"sample_weight is given, but {base!r} does not take it")
+        weights = _weights(sample_weight, X, self.classes_, codes)
+        rows = np.flatnonzero(weights)
+        return _safe_indexing(X, rows), codes[rows], weights[rows]
+
+    def _base(self) -> Any:
+        return RidgeOneVsAll() if self.estimator is None else self.estimator
+
+    def _ordered(self, X: Any, codes: Indices, weights: Floats | None) -> Indices:
+        """The classes, as numbers, in the order of the leaves."""
+        k = len(self.classes_)
+        if isinstance(self.order, str):
+            if self.order == "given":
+                return np.arange(k)
+            if self.order == "random":
+                drawn: Indices = check_random_state(self.random_state).permutation(k)
+                return drawn
+            if self.order == "confusion":
+                return spectral_order(leave_one_out_confusion(X, codes, sample_weight=weights))
+            if self.order == "means":
+                return spectral_order(mean_affinity(X, codes, sample_weight=weights))
+            raise ValueError(f"order must be one of {ORDERS} or the labels, found {self.order!r}")
+        labels = np.asarray(self.order)
+        if labels.shape != (k,) or not np.array_equal(np.sort(labels), self.classes_):
+            raise ValueError(
+                f"order must have each of the classes {self.classes_.tolist()} once, found {labels.tolist()}"
+            )
+        return np.searchsorted(self.classes_, labels)
+
+    def _grow(self, order: Indices, branching: int) -> None:
+        """Join neighbours, ``branching`` at a time, until one is left; one that is left over has a bye."""
+        self.order_, self.depth_ = order, 0
+        self.children_, rounds, level = [], [], order.tolist()
+        while len(level) > 1:
+            self.depth_ += 1
+            joined = []
+            for start in range(0, len(level), branching):
+                group = level[start : start + branching]
+                if len(group) > 1:
+                    self.children_.append(np.array(group))
+                    rounds.append(self.depth_)
+                joined.append(group[0] if len(group) == 1 else len(order) + len(rounds) - 1)
+            level = joined
+        self.rounds_ = np.array(rounds)
+
+    def _fit_node(self, X: Any, parts: Sequence[Indices], weights: Floats | None) -> Any:
+        """A machine that tells the parts apart; where fewer than two have examples, the number of one."""
+        sizes = [len(part) for part in parts]
+        if np.count_nonzero(sizes) < 2:
+            return int(np.argmax(sizes))
+        rows = np.concatenate(parts)
+        # in the order in which they came: some machines look at one after the other
+        into_order = np.argsort(rows, kind="stable")
+        rows = rows[into_order]
+        known = {} if weights is None else {"sample_weight": weights[rows]}
+        targets = np.repeat(np.arange(len(parts)), sizes)[into_order]
+        return self._fit_machine(_safe_indexing(X, rows), targets, known)
+
+    def _fit_machine(self, X: Any, targets: Indices, known: dict[str, Floats]) -> Any:
+        machine = clone(self._base())
+        try:
+            return machine.fit(X, targets, **known)
+        except Exception as error:
+            place = f"node {len(self.estimators_)} of {len(self.children_)} (counted from 0)"
+            error.add_note(f"This was raised by {machine!r} while fitting {place}.")
+            raise
+
+    def _answers(self, node: int, X: Any, rows: Indices) -> Indices:
+        """The number of the child to which a node sends some of the examples."""
+        machine = self.estimators_[node]
+        if isinstance(machine, int) or not len(rows):
+            return np.full(len(rows), machine if isinstance(machine, int) else 0)
+        answers: Indices = machine.predict(_safe_indexing(X, rows))
+        return answers
+
+    def _right(self, node: int, X: Any, parts: Sequence[Indices]) -> list[Indices]:
+        """Of the examples below each child, those that the node sends to it."""
+        return [rows[self._answers(node, X, rows) == number] for number, rows in enumerate(parts)]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the leaf that is reached from the root.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        check_is_fitted(self)
+        if self._linear is None or issparse(X):
+            labels: NDArray[Any] = self.classes_[self._descended(_selectable(X))]
+            return labels
+        from .jit import descend
+
+        table = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        answer = np.empty(len(table), dtype=np.intp)
+        starts = np.cumsum([0, *map(len, self.children_)])
+        descend.leaves(table, *self._linear, np.concatenate(self.children_), starts, answer)
+        labels = self.classes_[answer]
+        return labels
+
+    def _descended(self, X: Any) -> Indices:
+        """The leaves, by the machines' own answers, a node at a time."""
+        k, n = len(self.classes_), X.shape[0]
+        at = np.empty(n, dtype=np.intp)
+        waiting = {k + len(self.children_) - 1: np.arange(n)}
+        for node in range(len(self.children_) - 1, -1, -1):
+            rows = waiting.pop(k + node)
+            answers = self._answers(node, X, rows)
+            for number, child in enumerate(self.children_[node].tolist()):
+                waiting[child] = rows[answers == number]
+        for leaf, rows in waiting.items():
+            at[rows] = leaf
+        return at
+
+    def _stack(self) -> None:
+        """If all machines are linear, keep them in one table, where a compiled loop can read them."""
+        self._linear: tuple[Floats, Floats, Indices] | None = None
+        plain = LinearClassifierMixin.decision_function
+        for machine, children in zip(self.estimators_, self.children_, strict=True):
+            if not isinstance(machine, int) and not (
+                _is_linear(machine)
+                # others have a weight vector for each pair of more than two classes
+                and (len(children) == 2 or type(machine).decision_function is plain)
+            ):
+                return
+        weights: list[Floats] = []
+        biases: list[Floats] = []
+        for machine in self.estimators_:
+            if isinstance(machine, int):  # always the same child: no weights, and the bias decides
+                weights.append(np.zeros((1, self.n_features_in_)))
+                biases.append(np.array([2.0 * machine - 1.0]))
+            else:
+                weights.append(machine.coef_)
+                biases.append(np.ravel(machine.intercept_))
+        rows = np.cumsum([0, *map(len, biases[:-1])])
+        self._linear = np.vstack(weights, dtype=np.float64), np.concatenate(biases, dtype=np.float64), rows
+
+    def _known(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, Indices, Floats]:
+        """Examples to be judged on, their classes as numbers, and their weights."""
+        check_is_fitted(self)
+        X, labels = _selectable(X), np.asarray(y)
+        check_consistent_length(X, labels)
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y has labels that were not in fit: {unknown[:6].tolist()}")
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not weights.any():
+            raise ValueError("sample_weight must not be zero for all examples")
+        return X, np.searchsorted(self.classes_, labels), weights
+
+    def _eliminations(
+        self, entered: list[float], lost: list[float], codes: Indices, weights: Floats
+    ) -> Eliminations:
+        below = np.zeros(len(self.classes_) + len(self.children_))
+        below[: len(self.classes_)] = np.bincount(codes, weights, minlength=len(self.classes_))
+        for node, children in enumerate(self.children_, start=len(self.classes_)):
+            below[node] = below[children].sum()
+        passing = below[len(self.classes_) :]
+        return Eliminations(np.array(entered), np.array(lost), passing, self.rounds_, float(weights.sum()))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._base()).input_tags
+        dense = isinstance(self.order, str) and self.order in ("confusion", "means")
+        tags.input_tags.sparse = inner.sparse and not dense
+        tags.input_tags.allow_nan = inner.allow_nan and not dense
+        return tags
+
+
+# ---------------------------------------------------------------------------------------------------
+# The two trees
+
+
+class FilterTree(_Tree):
+    r"""A tournament whose matches are learnt from those who get to them (def-frontier-filter-tree).
+
+    Neighbours in the order meet, and the last of an odd number has a bye, as in
+    :func:`mcutils.reduction.tournament`. The machine of a match learns which of the two sides has the label,
+    from the examples whose label has won all its matches before (alg-frontier-filter-tree); so the machines
+    are trained from the leaves to the root, k - 1 of them. To predict, the way goes from the root to a leaf:
+    :math:`\lceil \log_2 k \rceil` machines are asked.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        A binary classifier, by default :class:`RidgeOneVsAll`. A clone is fitted to each match, labels 0 and
+        1 for the first and the second side. Of its answers only ``predict`` is used.
+    order : {"given", "random", "confusion", "means"} or array-like of labels
+        The order of the leaves: that of ``classes_``, a random one, the :func:`spectral_order` of
+        :func:`leave_one_out_confusion` or of :func:`mean_affinity`, or one of your own.
+    random_state : int, RandomState or None
+        Draws the random order. It is not passed on: a random estimator has its own.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    order_ : (k,) int array
+        The leaves, as positions in ``classes_``.
+    children_ : list of k - 1 int arrays
+        The two sides of each match: leaves below k, and match n as k + n.
+    rounds_ : (k - 1,) int array
+        The round of each match, from 1.
+    depth_ : int
+        Number of rounds.
+    estimators_ : list of k - 1 estimators
+        The machines of the matches; where no example came to one side, the number of the side that always
+        wins.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Notes
+    -----
+    Machines known to be linear are not asked one by one: a compiled loop goes from the root to the leaf. It
+    adds up in another order than they do alone, so that a score that is zero but for rounding may get another
+    sign.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = FilterTree(order=[1, 2, 0]).fit(X, y)
+    >>> [children.tolist() for children in machine.children_]
+    [[1, 2], [3, 0]]
+    >>> found = machine.eliminations(X, y)
+    >>> found.entered.astype(int).tolist(), found.lost.astype(int).tolist()
+    ([100, 147], [3, 0])
+    >>> round(found.error, 4) == round(1 - machine.score(X, y), 4), round(found.path_bound, 4)
+    (True, 0.02)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        order: str | ArrayLike = "given",
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.estimator = estimator
+        self.order = order
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train the machines of all matches, from the first round to the last.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+            Passed on to the estimator, its rows selected.
+        y : (m,) array-like
+            Labels of any type that can be sorted, of at least two classes.
+        sample_weight : (m,) array-like, optional
+            Passed on to the estimator, its entries selected; refused if the estimator takes none. An example
+            of weight 0 is ignored.
+
+        Returns
+        -------
+        FilterTree
+        """
+        X, codes, weights = self._prepare(X, y, sample_weight)
+        self._grow(self._ordered(X, codes, weights), 2)
+        self.estimators_ = []
+        alive = _members(codes, len(self.classes_))
+        for node, children in enumerate(self.children_):
+            sides = [alive[child] for child in children]
+            self.estimators_.append(self._fit_node(X, sides, weights))
+            alive.append(np.concatenate(self._right(node, X, sides)))
+        self._stack()
+        return self
+
+    def fit_costs(self, X: Any, costs: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Train with a cost of each answer for each example (alg-frontier-filter-tree).
+
+        A match learns, for every example, which of the two classes that came to it is the cheaper, with the
+        difference of their costs as the weight. Costs that are 0 for the label and 1 elsewhere give what
+        :meth:`fit` does with equal weights. Time and memory grow as mk.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+            Passed on to the estimator, its rows selected.
+        costs : (m, k) array-like
+            What each answer costs for each example; finite. The estimator must take ``sample_weight``.
+        classes : (k,) array-like, optional
+            The labels of the columns, sorted; by default 0 to k - 1.
+
+        Returns
+        -------
+        FilterTree
+        """
+        table = np.asarray(costs, dtype=np.float64)
+        if table.ndim != 2 or table.shape[1] < 2 or not np.isfinite(table).all():
+            raise ValueError(
+                f"costs must be finite, a row for each example and k >= 2 columns, found shape {table.shape}"
+            )
+        k = table.shape[1]
+        labels = np.arange(k) if classes is None else np.asarray(classes)
+        if labels.shape != (k,) or not np.array_equal(np.unique(labels), labels):
+            raise ValueError(f"classes must be {k} labels, sorted and different, found {labels.tolist()}")
+        if isinstance(self.order, str) and self.order in ("confusion", "means"):
+            raise ValueError(f"order={self.order!r} needs labels; with costs give an order of your own")
+        base = self._base()
+        if "sample_weight" not in signature(base.fit).parameters:
+            raise ValueError(f"costs are weights of examples, but {base!r} does not take sample_weight")
+        validate_data(self, X, reset=True, skip_check_array=True)
+        check_consistent_length(X, table)
+        X, every = _selectable(X), np.arange(len(table))
+        self.classes_ = labels
+        self._grow(self._ordered(X, every, None), 2)
+        self.estimators_ = []
+        winners: list[Any] = list(range(k))
+        for node, (first, second) in enumerate(self.children_):
+            lead = table[every, winners[second]] - table[every, winners[first]]
+            sides = [np.flatnonzero(lead > 0), np.flatnonzero(lead < 0)]
+            self.estimators_.append(self._fit_node(X, sides, np.abs(lead)))
+            won = self._answers(node, X, every)
+            winners.append(np.where(won == 1, winners[second], winners[first]))
+        self._stack()
+        return self
+
+    def eliminations(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Eliminations:
+        """In which match each label loses, on examples of your choice.
+
+        Those who enter a match are the examples whose label has won all its matches before. A mistake of the
+        tree is the loss of exactly one match (prop-frontier-identity), and its share is at most the mean
+        error of the matches on the label's way to the root, summed (thm-frontier-path-error).
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+        y : (n,) array-like
+            Labels, all among ``classes_``.
+        sample_weight : (n,) array-like, optional
+
+        Returns
+        -------
+        Eliminations
+        """
+        X, codes, weights = self._known(X, y, sample_weight)
+        alive = _members(codes, len(self.classes_))
+        entered, lost = [], []
+        for node, children in enumerate(self.children_):
+            sides = [alive[child] for child in children]
+            alive.append(np.concatenate(self._right(node, X, sides)))
+            entered.append(float(sum(weights[rows].sum() for rows in sides)))
+            lost.append(entered[-1] - float(weights[alive[-1]].sum()))
+        return self._eliminations(entered, lost, codes, weights)
+
+
+def _members(codes: Indices, k: int) -> list[Indices]:
+    """The examples of each class, ascending."""
+    ends = np.bincount(codes, minlength=k).cumsum()
+    return np.split(np.argsort(codes, kind="stable"), ends[:-1])
+
+
+class LabelTree(_Tree):
+    r"""A tree of sets of labels, with a classifier of few classes at each node (def-frontier-label-tree).
+
+    Neighbours in the order are joined, ``branching`` at a time, then the joined ones, until one set is left.
+    The machine of a node learns, from all examples whose label is in its set, in which part the label is. To
+    predict, the way goes from the root to a leaf.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        A classifier, by default :class:`RidgeOneVsAll`. A clone is fitted to each node, labels from 0 on for
+        the parts in their order. Of its answers only ``predict`` is used.
+    branching : int
+        The most children of a node, at least 2. From k on the tree is flat: one machine for all classes.
+    order : {"given", "random", "confusion", "means"} or array-like of labels
+        The order of the leaves, as for :class:`FilterTree`.
+    random_state : int, RandomState or None
+        Draws the random order. It is not passed on: a random estimator has its own.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    order_ : (k,) int array
+        The leaves, as positions in ``classes_``.
+    children_ : list of int arrays
+        The children of each node: leaves below k, and node n as k + n.
+    rounds_ : (N,) int array
+        The height of each node, from 1.
+    depth_ : int
+        The height of the root.
+    estimators_ : list of N estimators
+        The machines of the nodes.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Notes
+    -----
+    Machines known to be linear are not asked one by one: a compiled loop goes from the root to the leaf. It
+    adds up in another order than they do alone, so that scores that are equal but for rounding may be ordered
+    otherwise.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> machine = LabelTree(branching=4).fit(X, y)
+    >>> [children.tolist() for children in machine.children_], machine.depth_
+    ([[0, 6, 5, 9], [1, 8, 2, 3], [4, 7], [10, 11, 12]], 2)
+    >>> machine.score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        branching: int = 2,
+        order: str | ArrayLike = "confusion",
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.estimator = estimator
+        self.branching = branching
+        self.order = order
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train the machines of all nodes.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+            Passed on to the estimator, its rows selected.
+        y : (m,) array-like
+            Labels of any type that can be sorted, of at least two classes.
+        sample_weight : (m,) array-like, optional
+            Passed on to the estimator, its entries selected; refused if the estimator takes none. An example
+            of weight 0 is ignored.
+
+        Returns
+        -------
+        LabelTree
+        """
+        most = self.branching
+        if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 2:
+            raise ValueError(f"branching must be an integer, at least 2, found {most!r}")
+        X, codes, weights = self._prepare(X, y, sample_weight)
+        self._grow(self._ordered(X, codes, weights), int(most))
+        self.estimators_ = []
+        below = _members(codes, len(self.classes_))
+        for children in self.children_:
+            parts = [below[child] for child in children]
+            self.estimators_.append(self._fit_node(X, parts, weights))
+            below.append(np.concatenate(parts))
+        self._stack()
+        return self
+
+    def eliminations(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Eliminations:
+        """At which node each example leaves the way to its label, on examples of your choice.
+
+        Those who enter a node are the examples that no node above has sent another way. Otherwise as
+        :meth:`FilterTree.eliminations`; rounds are heights, the root last.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+        y : (n,) array-like
+            Labels, all among ``classes_``.
+        sample_weight : (n,) array-like, optional
+
+        Returns
+        -------
+        Eliminations
+        """
+        X, codes, weights = self._known(X, y, sample_weight)
+        below = _members(codes, len(self.classes_))
+        for children in self.children_:
+            below.append(np.concatenate([below[child] for child in children]))
+        on_way = np.ones(len(codes), dtype=bool)
+        n_nodes = len(self.children_)
+        entered, lost = [0.0] * n_nodes, [0.0] * n_nodes
+        for node in range(n_nodes - 1, -1, -1):
+            parts = [below[child][on_way[below[child]]] for child in self.children_[node]]
+            rows, right = np.concatenate(parts), np.concatenate(self._right(node, X, parts))
+            on_way[rows] = False
+            on_way[right] = True
+            entered[node] = float(weights[rows].sum())
+            lost[node] = entered[node] - float(weights[right].sum())
+        return self._eliminations(entered, lost, codes, weights)
