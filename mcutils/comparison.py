@@ -1,0 +1,624 @@
+r"""Comparing classifiers: splits without leaks, nested tuning, and intervals for paired differences.
+
+The error of a machine is estimated on examples that took part in nothing: neither in the training, nor in
+the choice of its parameters (def-comparison-nested). :func:`splits` draws a test part several times,
+:func:`folds` divides what is left, :func:`tune` chooses by these folds and :func:`nested` does all of it.
+Where examples come in groups, such as the vowels of one speaker, no group may be on both sides, and what
+would cut one is refused.
+
+Two machines are compared on the same splits, by the J differences of their errors. These are not independent:
+their training parts overlap. If all pairs have the correlation :math:`\rho`, then
+(prop-comparison-correlated) with the sample variance :math:`S^2`
+
+.. math:: \operatorname{Var} \bar D = \Bigl(\frac1J + \frac\rho{1 - \rho}\Bigr) \mathbb E S^2 ,
+
+and the t test that takes :math:`S^2 / J` is too sure of itself. :func:`corrected_resampled_t` takes
+:math:`\rho = n_{\text{test}} / (n_{\text{train}} + n_{\text{test}})`, which is a guess. Many comparisons at
+once are the matter of :func:`holm`; a few independent ones, such as data sets, that of :func:`sign_flips`.
+
+>>> differences = [0.02, 0.05, 0.01, 0.04, 0.03]
+>>> naive, corrected = paired_t(differences), corrected_resampled_t(differences, n_train=100, n_test=50)
+>>> round(naive.p, 3), round(corrected.p, 3)
+(0.013, 0.086)
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from time import process_time
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtr, stdtrit
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+__all__ = [
+    "Difference",
+    "Nested",
+    "Tuned",
+    "check_groups",
+    "corrected_resampled_t",
+    "folds",
+    "holm",
+    "nested",
+    "paired_t",
+    "scores",
+    "sign_flips",
+    "smooth",
+    "splits",
+    "tune",
+]
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.intp]
+Split: TypeAlias = tuple[Ints, Ints]
+
+# All sign changes of so many differences are gone through.
+_MOST_FLIPPED = 20
+
+
+# ---------------------------------------------------------------------------------------------------
+# Differences
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What J paired differences say about their mean.
+
+    Attributes
+    ----------
+    mean : float
+        Their mean.
+    low, high : float
+        The interval around it.
+    p : float
+        The two-sided p-value of the hypothesis that the expectation is 0.
+    df : int
+        Degrees of freedom, J - 1.
+    se : float
+        The standard error that interval and p-value rest on.
+    level : float
+        The confidence level of the interval.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    df: int
+    se: float
+    level: float
+
+
+def paired_t(differences: ArrayLike, level: float = 0.95) -> Difference:
+    r"""The paired t interval :math:`\bar D \pm t_{J-1} \sqrt{S^2 / J}`, for independent differences.
+
+    Of differences from overlapping training parts it is too short (thm-comparison-exact).
+
+    Parameters
+    ----------
+    differences : (J,) array-like
+        At least two. If all are equal, the interval is a point, and p is 0, or 1 if they are 0.
+    level : float, default=0.95
+
+    Returns
+    -------
+    Difference
+    """
+    return _student(differences, 0.0, level)
+
+
+def corrected_resampled_t(
+    differences: ArrayLike, n_train: int, n_test: int, level: float = 0.95
+) -> Difference:
+    r"""The t interval of Nadeau and Bengio, for differences from random splits of one sample.
+
+    It takes :math:`\bigl(\frac1J + \frac{n_{\text{test}}}{n_{\text{train}}}\bigr) S^2` for the variance of
+    the mean (rem-comparison-heuristic). That is right, and t is distributed as Student's, if the differences
+    are jointly normal with the correlation :math:`n_{\text{test}} / (n_{\text{train}} + n_{\text{test}})`
+    (thm-comparison-exact). Nothing grants that.
+
+    Parameters
+    ----------
+    differences : (J,) array-like
+        At least two, one for each split. If all are equal, the interval is a point, and p is 0, or 1 if they
+        are 0.
+    n_train, n_test : int
+        How many examples each split trains on and tests on.
+    level : float, default=0.95
+
+    Returns
+    -------
+    Difference
+
+    Examples
+    --------
+    >>> found = corrected_resampled_t([0.02, 0.05, 0.01, 0.04, 0.03], n_train=90, n_test=10)
+    >>> round(found.mean, 3), round(found.low, 4), round(found.high, 4), found.df
+    (0.03, 0.0055, 0.0545, 4)
+    """
+    for name, number in (("n_train", n_train), ("n_test", n_test)):
+        _check_count(name, number, 1)
+    return _student(differences, n_test / n_train, level)
+
+
+def _student(differences: ArrayLike, more: float, level: float) -> Difference:
+    d = _numbers("differences", differences)
+    if len(d) < 2:
+        raise ValueError(f"differences must be at least 2, found {len(d)}")
+    if not 0 < level < 1:
+        raise ValueError(f"level must be strictly between 0 and 1, found {level!r}")
+    df = len(d) - 1
+    mean = float(d.mean())
+    # equal numbers have no variance, whatever their mean is rounded to
+    variance = 0.0 if (d == d[0]).all() else float(d.var(ddof=1))
+    se = sqrt((1 / len(d) + more) * variance)
+    half = float(stdtrit(df, (1 + level) / 2)) * se
+    certain = 1.0 if d[0] == 0 else 0.0
+    p = 2 * float(stdtr(df, -abs(mean) / se)) if se > 0 else certain
+    return Difference(mean, mean - half, mean + half, p, df, se, float(level))
+
+
+def holm(p_values: ArrayLike) -> Floats:
+    r"""Holm's adjusted p-values: those at most :math:`\alpha` may be rejected together (thm-comparison-holm).
+
+    With :math:`p_{(1)} \le \dots \le p_{(n)}` they are :math:`\max_{j \le i} \min(1, (n - j + 1) p_{(j)})`.
+    The probability that any true hypothesis is rejected is at most :math:`\alpha`, however the p-values
+    depend on each other. They are the p-values of the closed test with Bonferroni's test for each
+    intersection (prop-comparison-closed).
+
+    Parameters
+    ----------
+    p_values : (n,) array-like
+        Between 0 and 1.
+
+    Returns
+    -------
+    (n,) array
+        In the order given.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    p = _numbers("p_values", p_values)
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ValueError(f"p_values must be between 0 and 1, found {p[(p < 0) | (p > 1)][0]}")
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    factors = np.arange(len(p), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(factors * p[order]), 1.0)
+    return adjusted
+
+
+def sign_flips(differences: ArrayLike) -> float:
+    r"""The exact two-sided p-value of a sum under all :math:`2^J` changes of signs (prop-comparison-flips).
+
+    It is the share of sign changes with which the sum is at least as large in absolute value. If the
+    differences are independent, and each as likely to be d as -d, then :math:`\Pr(p \le \alpha) \le \alpha`.
+    Differences of splits of one sample are not independent; those of data sets or speakers may be. No p-value
+    is below :math:`2^{1 - J}` (cor-comparison-eight).
+
+    Parameters
+    ----------
+    differences : (J,) array-like
+        At least one, at most 20.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> sign_flips([0.1, 0.2, 0.05, 0.3])
+    0.125
+    """
+    d = _numbers("differences", differences)
+    if not 1 <= len(d) <= _MOST_FLIPPED:
+        raise ValueError(f"differences must be between 1 and {_MOST_FLIPPED}, found {len(d)}")
+    sums = np.zeros(1)
+    for one in d:
+        sums = np.concatenate([sums + one, sums - one])
+    # sums that differ by rounding are equal
+    reached = np.abs(sums) >= abs(float(d.sum())) - 1e-12 * float(np.abs(d).sum())
+    return float(reached.mean())
+
+
+# ---------------------------------------------------------------------------------------------------
+# Splits
+
+
+def folds(
+    y: ArrayLike, parts: int = 3, *, groups: ArrayLike | None = None, random_state: int = 0
+) -> list[Split]:
+    """A random partition into stratified parts; each part in turn is the test.
+
+    Parameters
+    ----------
+    y : (m,) array-like
+        Labels.
+    parts : int, default=3
+        At most the number of examples of each class, and of groups.
+    groups : (m,) array-like, optional
+        No group is cut; then the parts are stratified only as far as the groups permit.
+    random_state : int, default=0
+        Draws the partition.
+
+    Returns
+    -------
+    list of (train, test)
+        Indices, ascending.
+
+    Examples
+    --------
+    >>> [test.tolist() for _, test in folds(["a", "a", "b", "b"], 2, groups=[1, 2, 1, 2])]
+    [[1, 3], [0, 2]]
+    """
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must be a label for each example, found shape {labels.shape}")
+    _check_count("parts", parts, 2)
+    _, counts = np.unique(labels, return_counts=True)
+    if counts.min() < parts:
+        raise ValueError(
+            f"parts must be at most the number of examples of each class, {counts.min()}, found {parts}"
+        )
+    if groups is None:
+        plain = StratifiedKFold(parts, shuffle=True, random_state=random_state)
+        return list(plain.split(np.zeros(len(labels)), labels))
+    named = _check_named(groups, len(labels))
+    n_groups = len(np.unique(named))
+    if n_groups < parts:
+        raise ValueError(f"parts must be at most the number of groups, {n_groups}, found {parts}")
+    grouped = StratifiedGroupKFold(parts, shuffle=True, random_state=random_state)
+    return list(grouped.split(np.zeros(len(labels)), labels, named))
+
+
+def splits(
+    y: ArrayLike,
+    n_splits: int = 10,
+    *,
+    parts: int = 3,
+    groups: ArrayLike | None = None,
+    random_state: int = 0,
+) -> list[Split]:
+    """Repeated splits: each leaves out for the test one of the stratified parts of a fresh partition.
+
+    Parameters
+    ----------
+    y, parts, groups
+        As for :func:`folds`; the test is the first of the parts.
+    n_splits : int, default=10
+        How many partitions are drawn.
+    random_state : int, default=0
+        Split j is that of the seed ``random_state + j``.
+
+    Returns
+    -------
+    list of (train, test)
+
+    Examples
+    --------
+    >>> train, test = splits([0] * 6 + [1] * 3, n_splits=1)[0]
+    >>> len(train), len(test)
+    (6, 3)
+    """
+    _check_count("n_splits", n_splits, 1)
+    return [folds(y, parts, groups=groups, random_state=random_state + j)[0] for j in range(n_splits)]
+
+
+def check_groups(pairs: Sequence[Split], groups: ArrayLike) -> None:
+    """Refuse splits with a group on both sides.
+
+    Parameters
+    ----------
+    pairs : list of (train, test)
+        Indices of examples.
+    groups : (m,) array-like
+        The group of each example.
+
+    Examples
+    --------
+    >>> check_groups([([0, 1], [2, 3])], ["ann", "bob", "bob", "cem"])
+    Traceback (most recent call last):
+        ...
+    ValueError: groups must be on one side of a split, found 'bob' on both sides of split 0
+    """
+    named = np.asarray(groups)
+    for number, (train, test) in enumerate(pairs):
+        both = np.intersect1d(named[train], named[test])
+        if len(both):
+            raise ValueError(
+                "groups must be on one side of a split, "
+                f"found {both.tolist()[0]!r} on both sides of split {number}"
+            )
+
+
+# ---------------------------------------------------------------------------------------------------
+# Scores and probabilities
+
+
+def smooth(probabilities: ArrayLike, m: int) -> Floats:
+    r"""Probabilities mixed with the uniform ones, of the weight :math:`1 / (m + 2)`.
+
+    Trees, forests and neighbours answer probabilities of 0, whose logarithmic loss may be infinite. After m
+    right answers of m, Laplace's rule expects a mistake with the probability 1/(m + 2): nobody who has seen m
+    examples should be surer than that.
+
+    Parameters
+    ----------
+    probabilities : (n, k) array-like
+    m : int
+        How many examples the machine was trained on.
+
+    Returns
+    -------
+    (n, k) array
+
+    Examples
+    --------
+    >>> smooth([[1.0, 0.0]], m=8)
+    array([[0.95, 0.05]])
+    """
+    p = np.asarray(probabilities, dtype=np.float64)
+    if p.ndim != 2 or p.shape[1] < 1:
+        raise ValueError(f"probabilities must have a column for each class, found shape {p.shape}")
+    _check_count("m", m, 1)
+    mixed: Floats = ((m + 1) * p + 1 / p.shape[1]) / (m + 2)
+    return mixed
+
+
+def scores(machine: Any, X: Any, m: int) -> Floats:
+    """A column for each class: logarithms of a machine's own probabilities, smoothed; otherwise its scores.
+
+    Parameters
+    ----------
+    machine : fitted classifier
+        With ``predict_proba`` or ``decision_function``.
+    X : (n, d) array-like
+    m : int
+        How many examples it was trained on, see :func:`smooth`.
+
+    Returns
+    -------
+    (n, k) array
+        Of two classes with the one score f the columns 0 and f.
+    """
+    if hasattr(machine, "predict_proba"):
+        return np.log(smooth(machine.predict_proba(X), m))
+    if not hasattr(machine, "decision_function"):
+        raise ValueError(f"machine must have predict_proba or decision_function, found {machine!r}")
+    found: Floats = np.asarray(machine.decision_function(X), dtype=np.float64)
+    return np.column_stack([np.zeros(len(found)), found]) if found.ndim == 1 else found
+
+
+# ---------------------------------------------------------------------------------------------------
+# Tuning
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """A machine whose parameters were chosen by folds; see :func:`tune`.
+
+    Attributes
+    ----------
+    index : int
+        Which candidate was chosen.
+    params : dict
+        That candidate.
+    mistakes : (number of candidates,) int array
+        The mistakes of each candidate in all folds. That of the chosen one is no estimate of its error:
+        it is a minimum (prop-comparison-optimism).
+    machine : classifier
+        Fitted to all examples with the chosen parameters.
+    held_out : (m, k) array
+        :func:`scores` of each example by the machine of its fold with the chosen parameters: what a
+        temperature may be fitted to.
+    fit_seconds, tune_seconds : float
+        Processor time of the last fit, and of everything.
+    """
+
+    index: int
+    params: Mapping[str, Any]
+    mistakes: Ints
+    machine: Any
+    held_out: Floats
+    fit_seconds: float
+    tune_seconds: float
+
+
+def tune(
+    machine: Any,
+    candidates: Sequence[Mapping[str, Any]],
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    folds: Sequence[Split],
+    groups: ArrayLike | None = None,
+) -> Tuned:
+    """Choose the parameters with the fewest mistakes in the folds, of several the first; fit to everything.
+
+    Whatever is learnt from data, as a scaling, belongs inside ``machine`` (a pipeline): then each fold learns
+    it anew.
+
+    Parameters
+    ----------
+    machine : classifier
+        It is cloned, not changed.
+    candidates : list of dict
+        Parameters for ``set_params``, at least one dict; it may be empty.
+    X : (m, d) array-like
+    y : (m,) array-like
+    folds : list of (train, test)
+        Every example is in exactly one test part, and not in the training part of the same fold.
+    groups : (m,) array-like, optional
+        Folds that cut a group are refused.
+
+    Returns
+    -------
+    Tuned
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> import mcutils.comparison as comparison
+    >>> X, y = load_iris(return_X_y=True)
+    >>> grid = [{"n_neighbors": n} for n in (1, 10, 100)]
+    >>> found = tune(KNeighborsClassifier(), grid, X, y, folds=comparison.folds(y))
+    >>> found.params, bool(found.mistakes[2] > found.mistakes[1])
+    ({'n_neighbors': 1}, True)
+    """
+    start = process_time()
+    data, labels = np.asarray(X), np.asarray(y)
+    if len(data) != len(labels):
+        raise ValueError(f"X and y must have the same length, found {len(data)} and {len(labels)}")
+    if not len(candidates):
+        raise ValueError("candidates must be at least one dict of parameters, found none")
+    _check_partition(folds, len(labels))
+    if groups is not None:
+        check_groups(folds, _check_named(groups, len(labels)))
+    classes = np.unique(labels)
+
+    mistakes = np.zeros(len(candidates), dtype=np.intp)
+    fitted: list[list[Any]] = []
+    for c, params in enumerate(candidates):
+        fitted.append([clone(machine).set_params(**params).fit(data[a], labels[a]) for a, _ in folds])
+        for one, (_, b) in zip(fitted[c], folds, strict=True):
+            if not np.array_equal(one.classes_, classes):
+                raise ValueError(
+                    f"folds must leave examples of all classes {classes.tolist()} for training, "
+                    f"found one with {one.classes_.tolist()}"
+                )
+            mistakes[c] += int((one.predict(data[b]) != labels[b]).sum())
+    index = int(mistakes.argmin())
+    held_out = np.empty((len(labels), len(classes)))
+    for one, (a, b) in zip(fitted[index], folds, strict=True):
+        held_out[b] = scores(one, data[b], len(a))
+    last = process_time()
+    final = clone(machine).set_params(**candidates[index]).fit(data, labels)
+    end = process_time()
+    return Tuned(index, dict(candidates[index]), mistakes, final, held_out, end - last, end - start)
+
+
+@dataclass(frozen=True, eq=False)
+class Nested:
+    """Errors of a machine that is tuned inside each split; see :func:`nested`.
+
+    Attributes
+    ----------
+    mistakes, n_train, n_test : (J,) int array
+        Of each split: mistakes on its test part, and the sizes.
+    chosen : (J,) int array
+        The candidate that was chosen without the test part.
+    inner : (J,) array
+        Its share of mistakes in the folds that chose it. Its expectation is at most that of the best
+        candidate (prop-comparison-optimism).
+    """
+
+    mistakes: Ints
+    n_train: Ints
+    n_test: Ints
+    chosen: Ints
+    inner: Floats
+
+    @property
+    def errors(self) -> Floats:
+        """The share of mistakes of each split."""
+        share: Floats = self.mistakes / self.n_test
+        return share
+
+
+def nested(
+    machine: Any,
+    candidates: Sequence[Mapping[str, Any]],
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    n_splits: int = 10,
+    parts: int = 3,
+    groups: ArrayLike | None = None,
+    random_state: int = 0,
+) -> Nested:
+    """Splits outside, folds inside, a choice of parameters in each (def-comparison-nested).
+
+    With the same labels, groups and seed all machines get the same splits and the same folds, so that their
+    errors are paired.
+
+    Parameters
+    ----------
+    machine, candidates, X, y
+        As for :func:`tune`.
+    n_splits, parts, random_state
+        As for :func:`splits`; the training part is divided into so many folds again.
+    groups : (m,) array-like, optional
+        No group is cut, neither by a split nor by a fold.
+
+    Returns
+    -------
+    Nested
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = nested(GaussianNB(), [{}], X, y, n_splits=2)
+    >>> found.n_test.tolist(), bool((found.errors < 0.2).all())
+    ([50, 50], True)
+    """
+    data, labels = np.asarray(X), np.asarray(y)
+    named = None if groups is None else _check_named(groups, len(labels))
+    rows = []
+    outer = splits(labels, n_splits, parts=parts, groups=named, random_state=random_state)
+    for j, (train, test) in enumerate(outer):
+        inside = None if named is None else named[train]
+        inner = folds(labels[train], parts, groups=inside, random_state=random_state + j)
+        found = tune(machine, candidates, data[train], labels[train], folds=inner, groups=inside)
+        wrong = int((found.machine.predict(data[test]) != labels[test]).sum())
+        rows.append((wrong, len(train), len(test), found.index, int(found.mistakes[found.index])))
+    mistakes, n_train, n_test, chosen, inner_mistakes = np.array(rows, dtype=np.intp).T
+    return Nested(mistakes, n_train, n_test, chosen, inner_mistakes / n_train)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Checks
+
+
+def _numbers(name: str, values: ArrayLike) -> Floats:
+    found = np.asarray(values, dtype=np.float64)
+    if found.ndim != 1:
+        raise ValueError(f"{name} must be a list of numbers, found shape {found.shape}")
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} must be finite, found {found[~np.isfinite(found)][0]}")
+    return found
+
+
+def _check_count(name: str, number: Any, least: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
+        raise ValueError(f"{name} must be an integer, at least {least}, found {number!r}")
+
+
+def _check_named(groups: ArrayLike, m: int) -> NDArray[Any]:
+    named = np.asarray(groups)
+    if named.shape != (m,):
+        raise ValueError(f"groups must name the group of each of {m} examples, found shape {named.shape}")
+    return named
+
+
+def _check_partition(pairs: Sequence[Split], m: int) -> None:
+    """Every example is tested once, by machines that have not seen it."""
+    tested = np.zeros(m, dtype=np.intp)
+    for number, (train, test) in enumerate(pairs):
+        both = np.intersect1d(train, test)
+        if len(both):
+            raise ValueError(
+                f"folds must not test what they train on, found example {both[0]} twice in fold {number}"
+            )
+        tested += np.bincount(test, minlength=m)
+    if (tested != 1).any():
+        wrong = int(np.flatnonzero(tested != 1)[0])
+        raise ValueError(f"folds must test every example once, found example {wrong} {tested[wrong]} times")
