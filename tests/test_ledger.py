@@ -440,6 +440,8 @@ PAGE = """# Made from the ledger
 ```{lecture-list}
 ```
 
+## Plan
+
 ```{lecture-plan}
 ```
 
@@ -499,7 +501,8 @@ def words(html: str) -> str:
 
 def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
     lemma = statement("lemma", "lem-codes-hard")
-    write_book(tmp_path, with_cell(text(lemma + PROOF, **{"no-witness": {"lem-codes-hard": "infinite"}})))
+    more = text(lemma + PROOF, sources=["K.5"], **{"no-witness": {"lem-codes-hard": "infinite"}})
+    write_book(tmp_path, with_cell(more))
     done = build(tmp_path)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "out" / "made.html").read_text(encoding="utf-8")
@@ -517,6 +520,7 @@ def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
     assert "A blank page. (page 4) nothing to treat" in shown
     assert "A, 2014. 3 of 5 items are treated so far." in shown
     assert 'href="#sources-k"' in page
+    assert "Codes K.1 – K.2; also K.5" in shown
     assert "page 1 (nobody repeats it) teh the" in shown
     assert "K: A, 2014" in shown
     assert "Corrected in Theorem 1" in shown

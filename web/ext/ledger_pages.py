@@ -207,19 +207,35 @@ class LectureList(GeneratedPage):
 
 
 class LecturePlan(GeneratedPage):
-    """Each lecture, chapter by chapter: which of its items a chapter owns."""
+    """Each lecture, chapter by chapter: the items that a chapter owns, and what else it treats."""
 
     def lines(self) -> Iterator[str]:
+        treated: dict[str, set[str]] = {}
+        for treatment in self.book.treatments:
+            name = treatment.place.document.split("/")[-1]
+            treated.setdefault(name, set()).update(treatment.items)
         for name, lecture in self.book.lectures.items():
-            owned: dict[str, list[str]] = {chapter: [] for chapter in self.book.chapters}
-            for _, run in groupby(lecture["items"].items(), key=lambda item: item[1]["owner"]):
-                first, *rest = run
-                if first[1]["owner"] in owned:
-                    owned[first[1]["owner"]].append(f"{first[0]} – {rest[-1][0]}" if rest else first[0])
-            rows = [(self.chapter(chapter), ", ".join(runs)) for chapter, runs in owned.items() if runs]
-            yield f"## {name}: {lecture['author']}, {lecture['date']}"
+            rows = []
+            for chapter in self.book.chapters:
+                own = [item for item, entry in lecture["items"].items() if entry["owner"] == chapter]
+                also = [item for item in lecture["items"] if item in treated.get(chapter, set()) - set(own)]
+                parts = [self.runs(own, lecture)] if own else []
+                parts += [f"*also* {self.runs(also, lecture)}"] if also else []
+                if parts:
+                    rows.append((self.chapter(chapter), "; ".join(parts)))
+            yield f"### {name}: {lecture['author']}, {lecture['date']}"
             yield ""
             yield from table(("Chapter", "Items"), (50, 50), rows)
+
+    @staticmethod
+    def runs(chosen: list[str], lecture: dict[str, Any]) -> str:
+        """The items, neighbours of the lecture joined: K.3 – K.5, K.9."""
+        found = []
+        for is_chosen, run in groupby(lecture["items"], key=set(chosen).__contains__):
+            first, *rest = run
+            if is_chosen:
+                found.append(f"{first} – {rest[-1]}" if rest else first)
+        return ", ".join(found)
 
     def chapter(self, name: str) -> str:
         if name in self.book.published:
