@@ -1,7 +1,8 @@
 """How three solvers of one dual grow with the examples and with the classes: what chapter `solver` reads.
 
-Drawn data: the classes have random middles in ten dimensions; an RBF kernel, C = 1, Crammer-Singer. First
-the number of examples grows at four classes, then the number of classes at a hundred examples. Each
+Drawn data: the classes have random middles in ten dimensions; an RBF kernel, Crammer-Singer. At C = 1 first
+the number of examples grows at four classes, then the number of classes at a hundred examples; last the
+price C grows, for two solvers, with that kernel and with a wide one, all of whose values are near 1. Each
 repetition has a sample of its own, which all three solvers get, one after the other, on one thread. All have
 to reach the same relative gap; the gap and the primal value are stored beside the time.
 
@@ -41,24 +42,28 @@ CLASSES = {
     "block": (2, 4, 8, 16, 32),
 }
 FEW_CLASSES, FEW_EXAMPLES = 4, 100
+PRICES = (1.0, 10.0, 100.0, 1000.0)
+WIDTHS = {"usual": 1 / (2 * D), "flat": 1e-4}  # factors of the squared distance
 LEAST_SECONDS = 0.02
 
 
-def drawn(m: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def drawn(m: int, k: int, seed: int, kernel: str = "usual") -> tuple[np.ndarray, np.ndarray]:
     """The Gram matrix and the classes of a sample: middles and deviations of the same size."""
     rng = np.random.default_rng([seed, m, k])
     y = np.arange(m) % k
     X = rng.normal(size=(k, D))[y] + rng.normal(size=(m, D))
     square = (X**2).sum(axis=1)
-    return np.exp(-np.maximum(square[:, None] + square - 2 * X @ X.T, 0.0) / (2 * D)), y
+    return np.exp(-WIDTHS[kernel] * np.maximum(square[:, None] + square - 2 * X @ X.T, 0.0)), y
 
 
-def timed(solve: Callable[..., Solution], gram: np.ndarray, y: np.ndarray) -> tuple[float, Solution]:
+def timed(
+    solve: Callable[..., Solution], gram: np.ndarray, y: np.ndarray, price: float = C
+) -> tuple[float, Solution]:
     """Seconds of one call, the median of a few where a call is short, and what it found."""
     times: list[float] = []
     while not times or (sum(times) < LEAST_SECONDS and len(times) < 9):
         start = perf_counter()
-        found = solve(gram, y, C=C, tol=GAP)
+        found = solve(gram, y, C=price, tol=GAP)
         times.append(perf_counter() - start)
     return median(times), found
 
@@ -78,16 +83,34 @@ def study(sizes: dict[str, tuple[int, ...]], grows: str) -> list[dict[str, objec
     return rows
 
 
+def prices() -> list[dict[str, object]]:
+    """One row for each kernel and price: how long block takes, for each second of class by class."""
+    rows = []
+    for kernel, price in ((kernel, price) for kernel in WIDTHS for price in PRICES):
+        ratios, gaps = [], []
+        for seed in range(REPEATS):
+            sample = drawn(FEW_EXAMPLES, FEW_CLASSES, seed, kernel)
+            (block, first), (by_class, second) = (
+                timed(SOLVERS[name], *sample, price) for name in ("block", "class by class")
+            )
+            ratios.append(float(f"{block / by_class:.3g}"))
+            gaps += [float(f"{found.certificate.gap:.1e}") for found in (first, second)]
+        rows.append({"kernel": kernel, "C": price, "block / class by class": ratios, "gap": gaps})
+        print(f"{kernel:5} kernel, C = {price:6}: block / class by class {median(ratios):.2f}", flush=True)
+    return rows
+
+
 def main() -> None:
-    """Run both studies and write the result file."""
+    """Run the three studies and write the result file."""
     with threadpool_limits(1):
         for solve in SOLVERS.values():  # what is compiled or imported at the first call
             solve(*drawn(20, 3, 0), C=C, tol=GAP)
         rows = study(EXAMPLES, "examples") + study(CLASSES, "classes")
+        dear = prices()
     head: dict[str, object] = {"machine": machine(), "versions": versions() | {"cvxopt": version("cvxopt")}}
     head |= {"C": C, "gap": GAP, "dimensions": D}
-    lines = ",\n".join(json.dumps(row) for row in rows)
-    RESULT.write_text(f'{json.dumps(head)[:-1]},\n"rows": [\n{lines}\n]}}\n')
+    lines, more = (",\n".join(json.dumps(row) for row in table) for table in (rows, dear))
+    RESULT.write_text(f'{json.dumps(head)[:-1]},\n"rows": [\n{lines}\n],\n"prices": [\n{more}\n]}}\n')
 
 
 if __name__ == "__main__":
