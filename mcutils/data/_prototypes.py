@@ -147,7 +147,7 @@ def prototypes(
     separation : float
         s, positive.
     growth : float
-        g, positive.
+        g, at least 0. At 0 only the last steps are left: no class is related to another.
     spread : float
         At least 1; at 1 the covariance is the identity.
     random_state : int, numpy.random.Generator or None
@@ -171,9 +171,10 @@ def prototypes(
     for name, value, least in (("k", k, 2), ("d", d, 1)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise ValueError(f"{name} must be an integer, at least {least}, found {value!r}")
-    for name, size in (("separation", separation), ("growth", growth)):
-        if not 0 < size < np.inf:
-            raise ValueError(f"{name} must be positive and finite, found {size!r}")
+    if not 0 < separation < np.inf:
+        raise ValueError(f"separation must be positive and finite, found {separation!r}")
+    if not 0 <= growth < np.inf:
+        raise ValueError(f"growth must be finite and at least 0, found {growth!r}")
     if not 1 <= spread < np.inf:
         raise ValueError(f"spread must be finite and at least 1, found {spread!r}")
     rng = np.random.default_rng(random_state)
