@@ -373,6 +373,7 @@ def same_stumps(one, other):
 
 @pytest.mark.parametrize("votes", ["sign", "leaf"])
 def test_threads_change_nothing(votes):
+    filters = list(warnings.filters)
     for X, y in samples():
         alone = AdaBoostMH(n_estimators=25, votes=votes).fit(X, y)
         for n_jobs in (2, 3, 100):
@@ -381,6 +382,7 @@ def test_threads_change_nothing(votes):
             assert np.array_equal(alone.rounds_.error, together.rounds_.error)
         Y = np.where(y if y.ndim == 2 else y[:, None] == alone.classes_, 1, -1)
         assert best_stump(X, Y, votes=votes, n_jobs=2).error == alone.rounds_.error[0]
+    assert list(warnings.filters) == filters
 
 
 @pytest.mark.parametrize("votes", ["sign", "leaf"])
