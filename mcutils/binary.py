@@ -43,11 +43,11 @@ from scipy.special import entr
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import loss as losses
+from ._weights import refuse_idle, times_class_weight
 from .certificate import Certificate
 from .kernel import Kernel, check_psd, linear, resolve
 
@@ -980,7 +980,7 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise ValueError(f"y must have 2 classes, found 1 class: {self.classes_.tolist()}")
         signs: Floats = np.where(codes > 0, 1.0, -1.0)
-        prices = self._prices(signs, labels, sample_weight)
+        prices = self._prices(signs, sample_weight)
         tol, max_iter = _check_tol(self.tol), _check_max_iter(self.max_iter)
 
         self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
@@ -1000,7 +1000,7 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
             self.coef_ = np.asarray(X.T @ beta)[None, :]
         return self
 
-    def _prices(self, signs: Floats, y: NDArray[Any], sample_weight: ArrayLike | None) -> Floats:
+    def _prices(self, signs: Floats, sample_weight: ArrayLike | None) -> Floats:
         """C of each example."""
         if isinstance(self.C, (bool, np.bool_)) or not isinstance(self.C, (int, float, np.number)):
             raise ValueError(f"C must be a positive number or inf, found {self.C!r}")
@@ -1009,16 +1009,9 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
         weights = np.ones(len(signs))
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, signs, dtype=np.float64, ensure_non_negative=True)
-        of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=weights)
-        if not (np.isfinite(of_class).all() and of_class.min() >= 0):
-            raise ValueError(f"class_weight must be numbers, at least 0, found {of_class.tolist()}")
-        factors = weights * of_class[(signs > 0).astype(np.intp)]
-        idle = [float(factors[signs == s].max()) == 0 for s in (-1, 1)]
-        if any(idle):
-            raise ValueError(
-                "sample_weight and class_weight must not be zero for a whole class, "
-                f"found it zero for {self.classes_[idle].tolist()}"
-            )
+        codes = (signs > 0).astype(np.intp)
+        factors = times_class_weight(weights, self.class_weight, self.classes_, codes)
+        refuse_idle(factors, self.classes_, codes)
         return np.where(factors > 0, float(self.C) * np.where(factors > 0, factors, 1.0), 0.0)
 
     def decision_function(self, X: Any) -> Floats:

@@ -48,6 +48,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import kernel as kernels
+from ._weights import times_class_weight
 from .binary import WHOLE_BYTES, NotSeparable, _check_max_iter, _check_tol, _Gram, _solve
 from .certificate import Certificate
 from .hinge import _check_cost
@@ -564,16 +565,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         weights = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True
         )
-        if self.class_weight is None:
-            return np.asarray(weights)
-        if isinstance(self.class_weight, dict):  # of all classes, whether or not this batch has them
-            of_class = np.array([float(self.class_weight.get(name, 1.0)) for name in self.classes_.tolist()])
-        else:
-            sums = np.bincount(y, weights, len(self.classes_))
-            of_class = sums.sum() / (np.count_nonzero(sums) * np.where(sums > 0, sums, 1.0))
-        if not (np.isfinite(of_class).all() and of_class.min() >= 0):
-            raise ValueError(f"class_weight must be numbers, at least 0, found {of_class.tolist()}")
-        return np.asarray(weights * of_class[y])
+        return times_class_weight(weights, self.class_weight, self.classes_, y)
 
     def _check_parameters(self) -> None:
         _check_update(self.update)
@@ -583,11 +575,6 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         voted = isinstance(self.average, str) and self.average == "voted"
         if not (voted or isinstance(self.average, (bool, np.bool_))):
             raise ValueError(f"average must be True, False or 'voted', found {self.average!r}")
-        weight = self.class_weight
-        if not (
-            weight is None or isinstance(weight, dict) or (isinstance(weight, str) and weight == "balanced")
-        ):
-            raise ValueError(f"class_weight must be a dict, 'balanced' or None, found {weight!r}")
 
     def _begin(self, X: Any) -> None:
         """The machine 0, which has seen nothing."""

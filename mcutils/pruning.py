@@ -45,6 +45,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from ._weights import times_class_weight
 from .risk import check_costs
 from .tree import Criterion, DecisionTree, _check_criterion, impurity
 
@@ -644,8 +645,7 @@ def prune_cv(
         never = int(np.isnan(errors[:, 0]).sum())
         raise ValueError(f"cv must leave out every item once, it never leaves out {never} of {m}")
     w = np.ones(m) if weights is None else weights
-    if machine.class_weight is not None:
-        w = w if (of_class := full._weights(labels, labels, codes, weights)) is None else of_class
+    w = times_class_weight(w, machine.class_weight, full.classes_, codes)
     total = w @ errors
     # the sum of squares about the mean, over the root's error: rpart's standard error
     spread = np.sqrt(np.maximum(w @ errors**2 - total**2 / w.sum(), 0.0))

@@ -47,12 +47,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import Tags, check_array, check_consistent_length, get_tags
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ._machines import _selectable
+from ._weights import refuse_idle, times_class_weight
 from .certificate import Certificate
 from .reduction import pairs
 
@@ -795,7 +795,7 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
         k, d = len(self.classes_), X.shape[1]
         if k < 2:
             raise ValueError(f"y must have at least 2 classes, found {k} class: {self.classes_.tolist()}")
-        prices = price * _factors(self.classes_, codes, labels, self.class_weight, sample_weight)
+        prices = price * _factors(self.classes_, codes, self.class_weight, sample_weight)
 
         V = np.zeros((k, d + bool(self.fit_intercept)))
         if before and before[1].shape[1] == d + 1 and np.array_equal(before[0], self.classes_):
@@ -895,7 +895,6 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
 def _factors(
     classes: NDArray[Any],
     codes: Ints,
-    labels: NDArray[Any],
     class_weight: Any,
     sample_weight: ArrayLike | None,
 ) -> Floats:
@@ -903,22 +902,9 @@ def _factors(
     weights = np.ones(len(codes))
     if sample_weight is not None:
         weights = _check_sample_weight(sample_weight, weights, dtype=np.float64, ensure_non_negative=True)
-    _refuse_idle(classes, codes, weights)
-    of_class = compute_class_weight(class_weight, classes=classes, y=labels, sample_weight=weights)
-    if not (np.isfinite(of_class).all() and of_class.min() >= 0):
-        raise ValueError(f"class_weight must be numbers, at least 0, found {of_class.tolist()}")
-    factors: Floats = weights * of_class[codes]
-    _refuse_idle(classes, codes, factors)
+    factors = times_class_weight(weights, class_weight, classes, codes)
+    refuse_idle(factors, classes, codes)
     return factors
-
-
-def _refuse_idle(classes: NDArray[Any], codes: Ints, factors: Floats) -> None:
-    idle = np.bincount(codes, factors, minlength=len(classes)) == 0
-    if idle.any():
-        raise ValueError(
-            "sample_weight and class_weight must not be zero for a whole class, "
-            f"found it zero for {classes[idle].tolist()}"
-        )
 
 
 # ---------------------------------------------------------------------------------------------------

@@ -42,10 +42,10 @@ from scipy.sparse import csr_array, hstack, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ._weights import times_class_weight
 from .binary import _check_gram, _is_precomputed
 from .certificate import Certificate
 from .dual import _certificate, _count_classes, _table, feasible, quadratic_program
@@ -916,7 +916,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         k = len(self.classes_)
         if k < 2:
             raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
-        weights = self._weights(X, labels, codes, sample_weight)
+        weights = self._weights(X, codes, sample_weight)
         setting = _Setting(codes, _check_cost(self.cost, k), float(self.C) * weights)
         task = _Task(self._loss, setting, k)
         self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
@@ -1034,16 +1034,9 @@ class _Machine(ClassifierMixin, BaseEstimator):
             raise ValueError(f"cache_size must be a positive number of MiB, found {size!r}")
         return _check_tol(self.tol), _check_max_iter(self.max_iter)
 
-    def _weights(
-        self, X: Any, labels: NDArray[Any], codes: Indices, sample_weight: ArrayLike | None
-    ) -> Floats:
+    def _weights(self, X: Any, codes: Indices, sample_weight: ArrayLike | None) -> Floats:
         weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        of_class = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=labels, sample_weight=weights
-        )
-        if not (np.isfinite(of_class).all() and of_class.min() >= 0):
-            raise ValueError(f"class_weight must be numbers, at least 0, found {of_class.tolist()}")
-        weights = weights * of_class[codes]
+        weights = times_class_weight(weights, self.class_weight, self.classes_, codes)
         if not weights.any():
             raise ValueError("sample_weight and class_weight must not be zero for all examples")
         return weights

@@ -26,10 +26,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state, compute_class_weight
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ._weights import times_class_weight
 from .certificate import Certificate
 from .hinge import (
     ClassMap,
@@ -317,7 +318,7 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
-        weights = self._weights(X, labels, codes, sample_weight)
+        weights = self._weights(X, codes, sample_weight)
         rows = np.flatnonzero(weights > 0)
         m = len(rows)
         if m == 0:
@@ -400,7 +401,7 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
             unknown = np.setdiff1d(labels, self.classes_)
             raise ValueError(f"y has labels that are not among the classes: {unknown[:6].tolist()}")
         codes = np.searchsorted(self.classes_, labels)
-        weights = self._weights(X, labels, codes, sample_weight)
+        weights = self._weights(X, codes, sample_weight)
         rows = np.flatnonzero(weights > 0)
         if not hasattr(self, "_V"):
             self._begin(X, weights, max(1, len(rows)))
@@ -498,21 +499,9 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
             return INTERCEPTS[chosen]
         raise ValueError(f"fit_intercept must be 'appended', 'free', True or False, found {chosen!r}")
 
-    def _weights(
-        self, X: Any, labels: NDArray[Any], codes: Indices, sample_weight: ArrayLike | None
-    ) -> Floats:
+    def _weights(self, X: Any, codes: Indices, sample_weight: ArrayLike | None) -> Floats:
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if self.class_weight is None:
-            return np.asarray(weights)
-        if isinstance(self.class_weight, dict):  # of all classes, whether or not this batch has them
-            of_class = np.array([float(self.class_weight.get(name, 1.0)) for name in self.classes_.tolist()])
-        else:
-            of_class = compute_class_weight(
-                self.class_weight, classes=self.classes_, y=labels, sample_weight=weights
-            )
-        if not (np.isfinite(of_class).all() and of_class.min() >= 0):
-            raise ValueError(f"class_weight must be numbers, at least 0, found {of_class.tolist()}")
-        return np.asarray(weights * of_class[codes])
+        return times_class_weight(weights, self.class_weight, self.classes_, codes)
 
     def _order(self, generator: np.random.RandomState, rows: Indices) -> Indices:
         if self.replace and len(rows):

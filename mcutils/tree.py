@@ -49,7 +49,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, assert_all_finite
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -59,6 +58,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ._weights import times_class_weight
 from .risk import check_costs
 
 if TYPE_CHECKING:
@@ -1446,7 +1446,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
                 f"y must have at most {_CLASSES} classes and {_ITEMS} items, found {k} and {table.shape[0]}"
             )
         costs = _check_cost(self.cost, k)
-        weights = self._weights(table, labels, codes, sample_weight)
+        weights = self._weights(table, codes, sample_weight)
         rows = np.arange(len(labels)) if weights is None else np.flatnonzero(weights)
         if len(rows) == 0:
             raise ValueError("sample_weight and class_weight must not be zero for all items")
@@ -1503,30 +1503,12 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             check_consistent_length(table, labels)
         return table, labels
 
-    def _weights(
-        self, X: Any, labels: NDArray[Any], codes: NDArray[Any], sample_weight: ArrayLike | None
-    ) -> Floats | None:
+    def _weights(self, X: Any, codes: NDArray[Any], sample_weight: ArrayLike | None) -> Floats | None:
         """The weights of the items, None if all are 1."""
         if sample_weight is None and self.class_weight is None:
             return None
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if self.class_weight is None:
-            return np.asarray(weights)
-        if isinstance(self.class_weight, dict):
-            of_class = np.array([float(self.class_weight.get(name, 1.0)) for name in self.classes_.tolist()])
-        else:
-            # a class of weight 0 is not there
-            present = np.bincount(codes, weights, minlength=len(self.classes_)) > 0
-            of_class, rows = np.ones(len(present)), present[codes]
-            of_class[present] = compute_class_weight(
-                self.class_weight,
-                classes=self.classes_[present],
-                y=labels[rows],
-                sample_weight=weights[rows],
-            )
-        if not (np.isfinite(of_class).all() and of_class.min() >= 0):
-            raise ValueError(f"class_weight must be numbers, at least 0, found {of_class.tolist()}")
-        return np.asarray(weights * of_class[codes])
+        return times_class_weight(weights, self.class_weight, self.classes_, codes)
 
     def _grow_fast(self, search: _Search) -> Tree:
         """By compiled loops: numerical and categorical questions, and an impurity known by name."""

@@ -1081,7 +1081,7 @@ CHECKED = [
     MulticlassPerceptron("uniform", kernel="polynomial", coef0=1.0, fit_intercept=False, random_state=0),
     MulticlassPerceptron("mira", kernel="precomputed", random_state=0),
     MulticlassPerceptron(kernel=kernel.linear + kernel.rbf(0.1), average="voted", random_state=0),
-    MulticlassPerceptron("mira", class_weight={0: 2.0}, random_state=0),
+    MulticlassPerceptron("mira", random_state=0),
 ]
 UNEQUAL = dict.fromkeys(
     [f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")],

@@ -1,0 +1,63 @@
+"""Weights of classes: what the estimators with a ``class_weight`` share."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+
+
+def times_class_weight(
+    weights: Floats, class_weight: Any, classes: NDArray[Any], codes: NDArray[np.integer]
+) -> Floats:
+    """The weight of each example, multiplied with that of its class.
+
+    Parameters
+    ----------
+    weights : (m,) array
+    class_weight : dict, "balanced" or None
+        By label. A class that a dict does not name weighs 1; as in scikit-learn, a dict may name classes
+        that have no example only if it names all that have one: otherwise it is taken for a slip.
+        "balanced": the classes that have any weight get equal sums, and all sums together stay as they are.
+    classes : (k,) array
+        The labels.
+    codes : (m,) array
+        The place in ``classes`` of the label of each example.
+    """
+    if class_weight is None:
+        return weights
+    if isinstance(class_weight, dict):
+        labels = classes.tolist()
+        unknown = [name for name in class_weight if name not in labels]
+        unnamed = [name for name in labels if name not in class_weight]
+        if unknown and unnamed:
+            raise ValueError(
+                f"class_weight names classes that y has not: {unknown}, and does not name {unnamed}; "
+                f"the classes are {labels}"
+            )
+        of_class = np.array([float(class_weight.get(name, 1.0)) for name in labels])
+    elif isinstance(class_weight, str) and class_weight == "balanced":
+        sums = np.bincount(codes, weights, len(classes))
+        of_class = sums.sum() / (np.count_nonzero(sums) * np.where(sums > 0, sums, 1.0))
+    else:
+        raise ValueError(f"class_weight must be a dict, 'balanced' or None, found {class_weight!r}")
+    if not (np.isfinite(of_class).all() and of_class.min() >= 0):
+        raise ValueError(f"class_weight must be numbers, at least 0, found {of_class.tolist()}")
+    weighted: Floats = weights * of_class[codes]
+    return weighted
+
+
+def refuse_idle(
+    factors: Floats,
+    classes: NDArray[Any],
+    codes: NDArray[np.integer],
+    names: str = "sample_weight and class_weight",
+) -> None:
+    """No class may weigh nothing; ``names`` are the arguments that the message blames."""
+    idle = np.bincount(codes, factors, minlength=len(classes)) == 0
+    if idle.any():
+        raise ValueError(
+            f"{names} must not be zero for a whole class, found it zero for {classes[idle].tolist()}"
+        )
