@@ -32,6 +32,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
 from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -310,7 +311,8 @@ def spectral_order(affinity: ArrayLike) -> Indices:
     ----------
     affinity : (k, k) array-like
         C, at least 0: a confusion matrix, or another table of what is near what. Its diagonal is not used. A
-        thousandth of its mean is added everywhere, so that no class is without any relation.
+        thousandth of its mean is added everywhere, so that a class that is never confused is equally near to
+        all others, and joins whichever part has room for it.
 
     Returns
     -------
@@ -388,7 +390,7 @@ class Eliminations:
 
     @property
     def error(self) -> float:
-        """What is lost somewhere: the error of the tree (prop-frontier-identity)."""
+        """What is lost somewhere: the error of the tree (thm-frontier-identity)."""
         return float(self.lost.sum() / self.total)
 
     @property
@@ -463,7 +465,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _grow(self, order: Indices, branching: int) -> None:
         """Join neighbours, ``branching`` at a time, until one is left; one that is left over has a bye."""
         self.order_, self.depth_ = order, 0
-        self.children_, rounds, level = [], [], order.tolist()
+        self.children_, self.estimators_, rounds, level = [], [], [], order.tolist()
         while len(level) > 1:
             self.depth_ += 1
             joined = []
@@ -475,24 +477,24 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 joined.append(group[0] if len(group) == 1 else len(order) + len(rounds) - 1)
             level = joined
         self.rounds_ = np.array(rounds)
+        self.n_examples_ = np.zeros(len(rounds), dtype=np.intp)
 
-    def _fit_node(self, X: Any, parts: Sequence[Indices], weights: Floats | None) -> Any:
+    def _fit_next(self, X: Any, parts: Sequence[Indices], weights: Floats | None) -> None:
         """A machine that tells the parts apart; where fewer than two have examples, the number of one."""
         sizes = [len(part) for part in parts]
+        self.n_examples_[len(self.estimators_)] = sum(sizes)
         if np.count_nonzero(sizes) < 2:
-            return int(np.argmax(sizes))
+            self.estimators_.append(int(np.argmax(sizes)))
+            return
         rows = np.concatenate(parts)
         # in the order in which they came: some machines look at one after the other
         into_order = np.argsort(rows, kind="stable")
         rows = rows[into_order]
         known = {} if weights is None else {"sample_weight": weights[rows]}
         targets = np.repeat(np.arange(len(parts)), sizes)[into_order]
-        return self._fit_machine(_safe_indexing(X, rows), targets, known)
-
-    def _fit_machine(self, X: Any, targets: Indices, known: dict[str, Floats]) -> Any:
         machine = clone(self._base())
         try:
-            return machine.fit(X, targets, **known)
+            self.estimators_.append(machine.fit(_safe_indexing(X, rows), targets, **known))
         except Exception as error:
             place = f"node {len(self.estimators_)} of {len(self.children_)} (counted from 0)"
             error.add_note(f"This was raised by {machine!r} while fitting {place}.")
@@ -553,10 +555,11 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._linear: tuple[Floats, Floats, Indices] | None = None
         plain = LinearClassifierMixin.decision_function
         for machine, children in zip(self.estimators_, self.children_, strict=True):
-            if not isinstance(machine, int) and not (
-                _is_linear(machine)
-                # others have a weight vector for each pair of more than two classes
-                and (len(children) == 2 or type(machine).decision_function is plain)
+            if isinstance(machine, (int, LinearDiscriminantAnalysis)):
+                continue
+            # SVC has a weight vector for each pair of more than two classes
+            if not _is_linear(machine) or (
+                len(children) > 2 and getattr(type(machine), "decision_function", None) is not plain
             ):
                 return
         weights: list[Floats] = []
@@ -569,7 +572,8 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 weights.append(machine.coef_)
                 biases.append(np.ravel(machine.intercept_))
         rows = np.cumsum([0, *map(len, biases[:-1])])
-        self._linear = np.vstack(weights, dtype=np.float64), np.concatenate(biases, dtype=np.float64), rows
+        table = np.ascontiguousarray(np.vstack(weights), dtype=np.float64)
+        self._linear = table, np.concatenate(biases, dtype=np.float64), rows
 
     def _known(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, Indices, Floats]:
         """Examples to be judged on, their classes as numbers, and their weights."""
@@ -642,6 +646,8 @@ class FilterTree(_Tree):
     estimators_ : list of k - 1 estimators
         The machines of the matches; where no example came to one side, the number of the side that always
         wins.
+    n_examples_ : int array
+        How many examples each machine was trained on.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : (d,) array of str
@@ -697,11 +703,10 @@ class FilterTree(_Tree):
         """
         X, codes, weights = self._prepare(X, y, sample_weight)
         self._grow(self._ordered(X, codes, weights), 2)
-        self.estimators_ = []
         alive = _members(codes, len(self.classes_))
         for node, children in enumerate(self.children_):
             sides = [alive[child] for child in children]
-            self.estimators_.append(self._fit_node(X, sides, weights))
+            self._fit_next(X, sides, weights)
             alive.append(np.concatenate(self._right(node, X, sides)))
         self._stack()
         return self
@@ -745,12 +750,11 @@ class FilterTree(_Tree):
         X, every = _selectable(X), np.arange(len(table))
         self.classes_ = labels
         self._grow(self._ordered(X, every, None), 2)
-        self.estimators_ = []
         winners: list[Any] = list(range(k))
         for node, (first, second) in enumerate(self.children_):
             lead = table[every, winners[second]] - table[every, winners[first]]
             sides = [np.flatnonzero(lead > 0), np.flatnonzero(lead < 0)]
-            self.estimators_.append(self._fit_node(X, sides, np.abs(lead)))
+            self._fit_next(X, sides, np.abs(lead))
             won = self._answers(node, X, every)
             winners.append(np.where(won == 1, winners[second], winners[first]))
         self._stack()
@@ -760,7 +764,7 @@ class FilterTree(_Tree):
         """In which match each label loses, on examples of your choice.
 
         Those who enter a match are the examples whose label has won all its matches before. A mistake of the
-        tree is the loss of exactly one match (prop-frontier-identity), and its share is at most the mean
+        tree is the loss of exactly one match (thm-frontier-identity), and its share is at most the mean
         error of the matches on the label's way to the root, summed (thm-frontier-path-error).
 
         Parameters
@@ -824,6 +828,8 @@ class LabelTree(_Tree):
         The height of the root.
     estimators_ : list of N estimators
         The machines of the nodes.
+    n_examples_ : int array
+        How many examples each machine was trained on.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : (d,) array of str
@@ -881,11 +887,10 @@ class LabelTree(_Tree):
             raise ValueError(f"branching must be an integer, at least 2, found {most!r}")
         X, codes, weights = self._prepare(X, y, sample_weight)
         self._grow(self._ordered(X, codes, weights), int(most))
-        self.estimators_ = []
         below = _members(codes, len(self.classes_))
         for children in self.children_:
             parts = [below[child] for child in children]
-            self.estimators_.append(self._fit_node(X, parts, weights))
+            self._fit_next(X, parts, weights)
             below.append(np.concatenate(parts))
         self._stack()
         return self
