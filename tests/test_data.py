@@ -6,12 +6,14 @@ import zipfile
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import mcutils
-from mcutils.data import LED7, led7, load, result
+from mcutils.data import LED7, led7, load, prototypes, result
 
 SHAPES = {
     "glass": ((214, 9), {1: 70, 2: 76, 3: 17, 5: 13, 6: 9, 7: 29}),
@@ -151,3 +153,93 @@ def test_an_unknown_result_is_refused_with_the_names_that_exist() -> None:
         ValueError, match=r"name='nothing' is no stored result of mcutils; allowed are \[.*'ecoc'"
     ):
         result("nothing")
+
+
+def test_prototypes_are_gaussian_classes_with_the_covariance_that_they_name() -> None:
+    nature = prototypes(3, 2, random_state=0)
+    X, y = nature.draw(30_000, random_state=1)
+    assert np.bincount(y).tolist() == [10_000] * 3
+    for c in range(3):
+        own = (X[y == c] - nature.means[c]) / nature.scales
+        assert np.abs(own.mean(axis=0)).max() < 0.04
+        assert np.abs(np.cov(own.T) - np.eye(2)).max() < 0.06
+    # the posterior by its definition
+    density = np.array([norm.pdf(X[:50], mean, nature.scales).prod(axis=1) for mean in nature.means]).T
+    posterior = density / density.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(np.exp(nature.log_posterior(X[:50])), posterior, atol=1e-12)
+    np.testing.assert_array_equal(nature.predict(X[:50]), posterior.argmax(axis=1))
+
+
+@pytest.mark.parametrize("d", [1, 3, 64])
+def test_the_bayes_error_of_two_prototypes_is_that_of_a_normal_tail(d: int) -> None:
+    for seed in range(3):
+        nature = prototypes(2, d, random_state=seed)
+        distance = np.linalg.norm((nature.means[0] - nature.means[1]) / nature.scales)
+        estimate, standard_error = nature.bayes_error(4000, random_state=seed)
+        assert abs(estimate - norm.sf(distance / 2)) < 4 * standard_error + 1e-12
+        assert standard_error < 0.01
+
+
+def test_the_bayes_error_is_that_of_the_bayes_rule() -> None:
+    nature = prototypes(40, 8, random_state=0)
+    X, y = nature.draw(20_000, random_state=1)
+    wrong = (nature.predict(X) != y).mean()
+    estimate, standard_error = nature.bayes_error()
+    noise = np.sqrt(wrong * (1 - wrong) / 20_000)
+    assert abs(wrong - estimate) < 4 * np.hypot(noise, standard_error)
+    # the same by parts of other sizes
+    assert nature.bayes_error(50, 3) == nature.bayes_error(50, 3)
+
+
+def test_relatives_are_nearer_by_as_much_as_the_growth_says() -> None:
+    k, d = 64, 2000
+    for growth in (0.0, 0.5, 1.2):
+        nature = prototypes(k, d, separation=2.0, growth=growth, random_state=1)
+        leaves = nature.means[nature.order]
+        for i, j in ((0, 1), (0, 2), (5, 6), (0, 32), (13, 40)):
+            height = (i ^ j).bit_length()  # where the two ways part
+            expected = 2 * sum((2.0 * growth**h) ** 2 for h in range(height))
+            assert ((leaves[i] - leaves[j]) ** 2).sum() == pytest.approx(expected, rel=0.25)
+    assert sorted(nature.order) == list(range(k))
+    assert nature.order.tolist() != list(range(k))
+    assert 1 / 1.5 <= nature.scales.min() <= nature.scales.max() <= 1.5
+    assert (prototypes(5, spread=1, random_state=0).scales == 1).all()
+
+
+def test_prototypes_are_drawn_anew_by_their_seed() -> None:
+    one, two, other = (prototypes(9, 3, random_state=seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one.means, two.means)
+    assert (one.means != other.means).all()
+    assert not one.means.flags.writeable
+    for (X, y), (U, v) in (
+        (one.draw(20, 4), two.draw(20, 4)),
+        (one.draw(20, np.random.default_rng(4)), two.draw(20, 4)),
+    ):
+        np.testing.assert_array_equal(X, U)
+        np.testing.assert_array_equal(y, v)
+    counts = np.bincount(one.draw(20, 0)[1], minlength=9)
+    assert set(counts.tolist()) == {2, 3}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"k": 1}, "k must be an integer, at least 2, found 1"),
+        ({"k": 2.0}, "k must be an integer"),
+        ({"k": 3, "d": 0}, "d must be an integer, at least 1, found 0"),
+        ({"k": 3, "separation": 0.0}, "separation must be positive and finite, found 0.0"),
+        ({"k": 3, "growth": -0.1}, "growth must be finite and at least 0, found -0.1"),
+        ({"k": 3, "spread": 0.9}, "spread must be finite and at least 1, found 0.9"),
+    ],
+)
+def test_prototypes_that_cannot_be_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        prototypes(**arguments)
+
+
+def test_too_few_draws_are_refused() -> None:
+    nature = prototypes(3)
+    with pytest.raises(ValueError, match="n=0 examples cannot be drawn"):
+        nature.draw(0)
+    with pytest.raises(ValueError, match="n of at least 2 draws, found 1"):
+        nature.bayes_error(1)

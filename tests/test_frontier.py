@@ -1,12 +1,41 @@
-"""Trees over the classes."""
+"""Trees over the classes: against twins that recurse in Python, refit one by one, and enumerate."""
 
 import os
+import subprocess
+import sys
+from fractions import Fraction
 
-from sklearn.linear_model import LogisticRegression
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+from scipy.linalg import eigh
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_digits, load_iris, make_blobs
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mcutils.frontier import FilterTree, LabelTree, RidgeOneVsAll
+from mcutils.data import prototypes
+from mcutils.frontier import (
+    FilterTree,
+    LabelTree,
+    RidgeOneVsAll,
+    leave_one_out_confusion,
+    mean_order,
+    spectral_order,
+)
+from mcutils.jit import descend
 
 CHECKED = [
     RidgeOneVsAll(),
@@ -15,9 +44,7 @@ CHECKED = [
     FilterTree(LogisticRegression(), order="means"),
     LabelTree(),
     LabelTree(LogisticRegression(), branching=3, order="means"),
-    LabelTree(
-        DecisionTreeClassifier(max_depth=4, random_state=0), branching=3, order="random", random_state=0
-    ),
+    LabelTree(DecisionTreeClassifier(max_depth=4, random_state=0), branching=3, order="given"),
 ]
 
 
@@ -32,3 +59,668 @@ CHECKED = [
 def test_scikit_learn_accepts_the_estimator(estimator, check):
     assert os.environ["SCIPY_ARRAY_API"] == "1"
     check(estimator)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X / 16, y
+
+
+@pytest.fixture(scope="module")
+def many():
+    """37 classes, so that there are byes, in 6 dimensions, so that there are mistakes."""
+    nature = prototypes(37, 6, separation=3.0, random_state=0)
+    return *nature.draw(900, 1), *nature.draw(500, 2)
+
+
+def small(seed, k, m=40, d=3):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(k), rng.integers(k, size=m - k)])
+    return rng.normal(size=(m, d)) + rng.normal(size=(k, d))[y], y, rng
+
+
+# ---------------------------------------------------------------------------------------------------
+# One-vs-all by least squares, and leaving out one
+
+
+@pytest.mark.parametrize("alpha", [0.1, 10.0])
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_least_squares_are_those_of_scikit_learn(k, alpha):
+    X, y, rng = small(k, k)
+    weights = rng.integers(1, 4, size=len(y)).astype(float)
+    for known in ({}, {"sample_weight": weights}):
+        ours = RidgeOneVsAll(alpha).fit(X, y, **known)
+        peer = RidgeClassifier(alpha).fit(X, y, **known)
+        # its targets are -1 and 1, ours for more than two classes 0 and 1
+        factor = 1 if k == 2 else 2
+        rows = np.atleast_2d(peer.coef_)
+        np.testing.assert_allclose(factor * ours.coef_, rows, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            factor * ours.intercept_ + 1 - factor, np.ravel(peer.intercept_), rtol=1e-9, atol=1e-12
+        )
+        np.testing.assert_array_equal(ours.predict(X), peer.predict(X))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_leaving_one_out_needs_no_refit(k, weighted):
+    for seed in range(3):
+        X, y, rng = small(seed, k, m=30)
+        weights = rng.integers(1, 4, size=len(y)).astype(float) if weighted else np.ones(len(y))
+        expected = np.zeros((k, k))
+        for i in range(len(y)):
+            rest = np.arange(len(y)) != i
+            targets = np.eye(k)[y]
+            # a fit to the indicators, the class of i present or not
+            centre = np.average(X[rest], axis=0, weights=weights[rest])
+            share = np.average(targets[rest], axis=0, weights=weights[rest])
+            A, b = X[rest] - centre, targets[rest] - share
+            W = np.linalg.solve(
+                (A.T * weights[rest]) @ A + 2.0 * np.eye(X.shape[1]), (A.T * weights[rest]) @ b
+            )
+            expected[y[i], (share + (X[i] - centre) @ W).argmax()] += weights[i]
+        known = {"sample_weight": weights} if weighted else {}
+        np.testing.assert_array_equal(leave_one_out_confusion(X, y, alpha=2.0, **known), expected)
+
+
+def test_an_example_that_is_alone_in_its_class_is_never_recognised():
+    X, y, _ = small(0, 3, m=20)
+    y[y == 2] = 1
+    y[0] = 2
+    confusion = leave_one_out_confusion(X, y)
+    assert confusion[2].sum() == 1
+    assert confusion[2, 2] == 0
+
+
+def test_many_examples_are_treated_by_parts(monkeypatch):
+    X, y, _ = small(1, 5, m=60)
+    whole = leave_one_out_confusion(X, y)
+    monkeypatch.setattr("mcutils.frontier._CHUNK", 12)
+    np.testing.assert_array_equal(leave_one_out_confusion(X, y), whole)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Orders
+
+
+def bisection_twin(affinity, classes):
+    """The parts of every cut, by the generalised problem (D - A) u = lambda D u."""
+    n = len(classes)
+    if n <= 2:
+        return []
+    A = affinity[np.ix_(classes, classes)]
+    D = np.diag(A.sum(axis=1))
+    u = eigh(D - A, D)[1][:, 1]
+    size = max(2**h for h in range(10) if 2**h < n)
+    ranks = np.argsort(u)
+    cuts = [(set(ranks[:size]), set(ranks[size:])), (set(ranks[n - size :]), set(ranks[: n - size]))]
+    crossing = [sum(A[i, j] for i in one for j in two) for one, two in cuts]
+    parts = [[classes[i] for i in sorted(part)] for part in cuts[int(np.argmin(crossing))]]
+    return [parts, *(deeper for part in parts for deeper in bisection_twin(affinity, part))]
+
+
+def parts_of(order):
+    """The cuts that an order stands for."""
+    n = len(order)
+    if n <= 2:
+        return []
+    size = max(2**h for h in range(10) if 2**h < n)
+    parts = [order[:size], order[size:]]
+    return [[sorted(part) for part in parts], *(deeper for part in parts for deeper in parts_of(part))]
+
+
+def as_sets(cuts):
+    return {frozenset(frozenset(map(int, part)) for part in cut) for cut in cuts}
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 8, 13, 21])
+def test_the_order_is_cut_by_the_second_eigenvector(k):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        table = rng.exponential(size=(k, k)) ** 3
+        order = spectral_order(table)
+        assert sorted(order) == list(range(k))
+        near = (table + table.T) / 2
+        np.fill_diagonal(near, 0)
+        near += near.mean() / 1000
+        np.fill_diagonal(near, 0)
+        assert as_sets(parts_of(list(order))) == as_sets(bisection_twin(near, list(range(k))))
+        # neither the direction of a confusion, nor the diagonal, nor the scale matters
+        np.testing.assert_array_equal(spectral_order(8 * table.T), order)
+        np.testing.assert_array_equal(spectral_order(table + 5 * np.eye(k)), order)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_blocks_are_found_and_stay_together(seed):
+    rng = np.random.default_rng(seed)
+    block = rng.permutation(np.arange(16) // 4)
+    table = np.where(block[:, None] == block, rng.uniform(5, 10, (16, 16)), rng.uniform(0, 0.1, (16, 16)))
+    order = spectral_order(table)
+    assert all(len(set(block[part])) == 1 for part in order.reshape(4, 4))
+
+
+def test_classes_without_relations_keep_a_place():
+    np.testing.assert_array_equal(spectral_order(np.zeros((5, 5))), np.arange(5))
+    table = np.zeros((6, 6))
+    table[0, 5] = table[2, 4] = 1
+    order = spectral_order(table).tolist()
+    assert sorted(order) == list(range(6))
+    assert order.index(0) // 4 == order.index(5) // 4
+    assert order.index(2) // 4 == order.index(4) // 4
+
+
+@pytest.mark.parametrize("table", [[1.0], [[1.0, 2.0]], [[0.0, -1.0], [0.0, 0.0]], [[0, np.nan], [0, 0]], []])
+def test_an_affinity_is_square_and_not_negative(table):
+    with pytest.raises(ValueError, match="affinity must be"):
+        spectral_order(table)
+
+
+@pytest.mark.parametrize("k", [2, 3, 10, 32, 100, 300])
+def test_means_tell_the_tree_of_the_classes(k):
+    for seed in range(2):
+        nature = prototypes(k, random_state=seed)
+        order = mean_order(*nature.draw(40 * k, 1))
+        assert as_sets(parts_of(list(order))) == as_sets(parts_of(list(nature.order)))
+
+
+def test_means_that_are_equal_have_the_given_order():
+    X = np.array([[0.0], [2.0]] * 4)
+    np.testing.assert_array_equal(mean_order(X, [0, 0, 1, 1, 2, 2, 3, 3]), range(4))
+
+
+def test_the_metric_is_that_inside_the_classes():
+    rng = np.random.default_rng(0)
+    means = np.array([[0, 0], [0, 3], [30, 0], [30, 3]])
+    y = np.repeat(np.arange(4), 200)
+    noise = rng.normal(size=(800, 2))
+    assert as_sets(parts_of(mean_order(means[y] + noise, y))) == as_sets([[[0, 1], [2, 3]]])
+    # noise of that size makes the larger difference the smaller one
+    assert as_sets(parts_of(mean_order(means[y] + noise * [100, 1], y))) == as_sets([[[0, 2], [1, 3]]])
+
+
+def test_orders_by_name():
+    X, y, _ = small(0, 7, m=200)
+    labels = np.array(list("gfedcba"))
+    for kind in (FilterTree, LabelTree):
+        machine = kind(order="given").fit(X, labels[y])
+        np.testing.assert_array_equal(machine.order_, range(7))
+        codes = np.searchsorted(machine.classes_, labels[y])
+        machine = kind(order="confusion").fit(X, labels[y])
+        np.testing.assert_array_equal(machine.order_, spectral_order(leave_one_out_confusion(X, codes)))
+        machine = kind(order="means").fit(X, labels[y])
+        np.testing.assert_array_equal(machine.order_, mean_order(X, labels[y]))
+        machine = kind(order=list("cgabfed")).fit(X, labels[y])
+        assert machine.classes_[machine.order_].tolist() == list("cgabfed")
+        drawn = [kind(order="random", random_state=seed).fit(X, y).order_.tolist() for seed in (0, 0, 1)]
+        assert drawn[0] == drawn[1] != drawn[2]
+        assert sorted(drawn[0]) == list(range(7))
+
+
+# ---------------------------------------------------------------------------------------------------
+# The shape of the trees
+
+
+@pytest.mark.parametrize("branching", [2, 3, 4, 7])
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 27, 28, 50])
+def test_leaves_and_children_are_numbered_as_promised(k, branching):
+    X, y = np.repeat(np.arange(float(k)), 2)[:, None], np.repeat(np.arange(k), 2)
+    machine = LabelTree(branching=branching, order="given").fit(X, y)
+    n_nodes = len(machine.children_)
+    assert sorted(np.concatenate(machine.children_)) == list(range(k + n_nodes - 1))
+    below = [{c} for c in range(k)]
+    height = [0] * k
+    for node, children in enumerate(machine.children_):
+        assert 2 <= len(children) <= branching
+        assert children.max() < k + node
+        below.append(set().union(*(below[c] for c in children)))
+        height.append(int(machine.rounds_[node]))
+        assert all(height[c] < height[-1] for c in children)
+        # a node of height h has the classes from a multiple of b^h on, up to the next one
+        size = branching ** height[-1]
+        first = min(below[-1]) // size * size
+        assert below[-1] == set(range(first, min(first + size, k)))
+    assert below[-1] == set(range(k))
+    # the least number of rounds
+    assert branching ** (machine.depth_ - 1) < k <= branching**machine.depth_
+    if branching == 2:
+        tournament = FilterTree().fit(X, y)
+        assert [c.tolist() for c in tournament.children_] == [c.tolist() for c in machine.children_]
+        assert n_nodes == k - 1
+
+
+# ---------------------------------------------------------------------------------------------------
+# What machines are trained on
+
+
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Remembers what it was trained on; decides by the sum of the features, odd or even."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen_ = X, y, sample_weight
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[np.asarray(X).sum(axis=1).astype(int) % len(self.classes_)]
+
+
+def filter_twin(machine, X, y, node):
+    """The examples that win a match, and what was trained on before: by recursion, one example at a time."""
+    k = len(machine.classes_)
+    if node < k:
+        return [i for i in range(len(y)) if y[i] == node]
+    sides = [filter_twin(machine, X, y, child) for child in machine.children_[node - k].tolist()]
+    fitted = machine.estimators_[node - k]
+    entered = sorted((i, side) for side, rows in enumerate(sides) for i in rows)
+    assert machine.n_examples_[node - k] == len(entered)
+    if isinstance(fitted, int):
+        assert {side for _, side in entered} <= {fitted}
+        return [i for i, _ in entered]
+    np.testing.assert_array_equal(fitted.seen_[0], X[[i for i, _ in entered]])
+    assert fitted.seen_[1].tolist() == [side for _, side in entered]
+    return [i for i, side in entered if fitted.predict(X[[i]])[0] == side]
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 8, 11])
+def test_a_match_is_trained_on_those_who_get_to_it(k):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        y = np.concatenate([np.arange(k), rng.integers(k, size=5 * k)])
+        X = np.column_stack([np.arange(len(y)), rng.integers(100, size=len(y))])
+        machine = FilterTree(Recorder(), order="random", random_state=seed).fit(X, y)
+        champions = filter_twin(machine, X, y, 2 * k - 2)
+        assert (machine.predict(X) == y).nonzero()[0].tolist() == champions
+
+
+def test_a_node_is_trained_on_all_below_it():
+    rng = np.random.default_rng(0)
+    y = np.concatenate([np.arange(11), rng.integers(11, size=50)])
+    X = np.column_stack([np.arange(len(y)), rng.integers(100, size=len(y))])
+    machine = LabelTree(Recorder(), branching=3, order="random", random_state=0).fit(X, y)
+    below = [{c} for c in range(11)]
+    for children, fitted, n in zip(machine.children_, machine.estimators_, machine.n_examples_, strict=True):
+        below.append(set().union(*(below[c] for c in children)))
+        rows = [i for i in range(len(y)) if y[i] in below[-1]]
+        parts = [next(j for j, c in enumerate(children) if y[i] in below[c]) for i in rows]
+        np.testing.assert_array_equal(fitted.seen_[0], X[rows])
+        assert fitted.seen_[1].tolist() == parts
+        assert n == len(rows)
+
+
+def test_weights_go_along_and_weight_zero_is_absence(many):
+    X, y, _, _ = many
+    weights = np.random.default_rng(0).integers(0, 3, size=len(y)).astype(float)
+    weights[np.unique(y, return_index=True)[1]] = 1.0
+    for kind in (FilterTree, LabelTree):
+        machine = kind(Recorder(), order="given").fit(X, y, sample_weight=weights)
+        rows = np.flatnonzero((weights > 0) & np.isin(y, machine.children_[0]))
+        np.testing.assert_array_equal(machine.estimators_[0].seen_[0], X[rows])
+        np.testing.assert_array_equal(machine.estimators_[0].seen_[2], weights[rows])
+        # whole weights are repetitions
+        machine = kind(order="means")
+        weighted = clone(machine).fit(X, y, sample_weight=weights).predict(X)
+        often = np.repeat(np.arange(len(y)), weights.astype(int))
+        np.testing.assert_array_equal(weighted, clone(machine).fit(X[often], y[often]).predict(X))
+
+
+class Always(ClassifierMixin, BaseEstimator):
+    """Answers the first label."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+def test_a_side_without_survivors_loses():
+    X, y, _ = small(0, 8, m=60)
+    machine = FilterTree(Always()).fit(X, y)
+    # in each match of the first round the second class is eliminated, and so on
+    assert not any(isinstance(fitted, int) for fitted in machine.estimators_)
+    assert set(machine.predict(X)) == {0}
+
+    class Contrary(Always):
+        def predict(self, X):
+            return np.asarray(X[:, 0] > 0, dtype=int) ^ self.side_
+
+        def fit(self, X, y, sample_weight=None):
+            self.side_ = int((X[y == 0, 0] > 0).mean() > 0.5) ^ 1
+            return super().fit(X, y)
+
+    X = np.column_stack([np.tile([-1.0, 1.0], 4), np.zeros(8)])
+    machine = FilterTree(Contrary()).fit(X, np.tile([0, 1, 2, 3], 2))
+    # 0 and 2 lie left, 1 and 3 right, and the machines confuse them without exception
+    assert machine.n_examples_.tolist() == [4, 4, 0]
+    assert machine.estimators_[2] == 0
+    found = machine.eliminations(X, np.tile([0, 1, 2, 3], 2))
+    assert (found.error, found.path_bound) == (1.0, 1.0)
+    assert set(machine.predict(X)) == {0, 1}
+
+
+# ---------------------------------------------------------------------------------------------------
+# Costs
+
+
+@pytest.mark.parametrize(
+    "base", [RidgeOneVsAll(), LogisticRegression(), DecisionTreeClassifier(random_state=0)]
+)
+def test_costs_of_zero_and_one_are_labels(many, base):
+    X, y, X_test, _ = many
+    labels = FilterTree(base).fit(X, y)
+    costs = FilterTree(base).fit_costs(X, 1.0 - np.eye(37)[y])
+    np.testing.assert_array_equal(costs.predict(X_test), labels.predict(X_test))
+    np.testing.assert_array_equal(costs.n_examples_, labels.n_examples_)
+
+
+@pytest.mark.parametrize("k", [2, 3, 6, 9])
+def test_a_match_with_costs_prefers_the_cheaper_of_the_two_who_came(k):
+    rng = np.random.default_rng(k)
+    X = np.column_stack([np.arange(80), rng.integers(100, size=80)])
+    costs = rng.integers(4, size=(80, k)).astype(float)
+    names = np.array(list("abcdefghi"))[:k]
+    machine = FilterTree(Recorder(), order="random", random_state=0).fit_costs(X, costs, names)
+
+    def winners(node):
+        if node < k:
+            return [node] * 80
+        one, two = (winners(child) for child in machine.children_[node - k].tolist())
+        fitted = machine.estimators_[node - k]
+        rows = [i for i in range(80) if costs[i, one[i]] != costs[i, two[i]]]
+        assert machine.n_examples_[node - k] == len(rows)
+        if isinstance(fitted, int):
+            return [(one, two)[fitted][i] for i in range(80)]
+        np.testing.assert_array_equal(fitted.seen_[0], X[rows])
+        assert fitted.seen_[1].tolist() == [int(costs[i, two[i]] < costs[i, one[i]]) for i in rows]
+        assert fitted.seen_[2].tolist() == [abs(costs[i, one[i]] - costs[i, two[i]]) for i in rows]
+        return [(one, two)[fitted.predict(X[[i]])[0]][i] for i in range(80)]
+
+    np.testing.assert_array_equal(machine.predict(X), names[winners(2 * k - 2)])
+
+
+def test_costs_change_the_answer():
+    X, y, _ = small(3, 3, m=300)
+    dear = 1.0 - np.eye(3)
+    dear[0] *= 50
+    plain, careful = FilterTree().fit(X, y), FilterTree().fit_costs(X, dear[y])
+
+    def paid(machine):
+        return dear[y, machine.predict(X)].mean()
+
+    assert paid(careful) < paid(plain)
+    # equal costs teach nothing, and everybody is answered the first
+    assert set(FilterTree().fit_costs(X, np.ones((300, 3))).predict(X)) == {0}
+
+
+# ---------------------------------------------------------------------------------------------------
+# Predicting
+
+BASES = [
+    RidgeOneVsAll(),
+    LogisticRegression(max_iter=1000),
+    LinearDiscriminantAnalysis(solver="lsqr"),
+    LinearSVC(),
+    SVC(kernel="linear"),
+    SVC(),
+    KNeighborsClassifier(3),
+    DecisionTreeClassifier(max_depth=3, random_state=0),
+]
+
+
+@pytest.mark.parametrize("base", BASES, ids=str)
+@pytest.mark.parametrize(
+    "tree", [FilterTree(order="means"), LabelTree(order="means"), LabelTree(branching=5)], ids=str
+)
+def test_an_example_goes_from_the_root_to_a_leaf_as_the_machines_say(many, tree, base):
+    X, y, X_test, _ = many
+    machine = clone(tree).set_params(estimator=base).fit(X, y)
+    k = len(machine.classes_)
+    compiled = machine._linear is not None
+    pairs = isinstance(base, SVC) and base.kernel == "linear" and getattr(tree, "branching", 2) == 2
+    assert compiled == (pairs or not isinstance(base, (SVC, KNeighborsClassifier, DecisionTreeClassifier)))
+    answers = machine.predict(X_test)
+    for x, answer in list(zip(X_test, answers, strict=True))[:60]:
+        at = k + len(machine.children_) - 1
+        while at >= k:
+            fitted = machine.estimators_[at - k]
+            at = machine.children_[at - k][fitted if isinstance(fitted, int) else fitted.predict([x])[0]]
+        assert machine.classes_[at] == answer
+    np.testing.assert_array_equal(machine.classes_[machine._descended(X_test)], answers)
+
+
+def test_compiled_and_python_agree(many):
+    X, y, X_test, _ = many
+    machine = LabelTree(branching=5).fit(X, y)
+    starts = np.cumsum([0, *map(len, machine.children_)])
+    arguments = (X_test[:50].copy(), *machine._linear, np.concatenate(machine.children_), starts)
+    compiled, python = np.empty((2, 50), dtype=np.intp)
+    descend.leaves(*arguments, compiled)
+    descend.leaves.py_func(*arguments, python)
+    np.testing.assert_array_equal(compiled, python)
+
+
+@pytest.mark.parametrize("kind", [FilterTree, LabelTree])
+def test_two_classes_are_decided_as_the_base_decides(kind):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:], np.array(["no", "yes"])[y[50:] - 1]
+    for base in (RidgeOneVsAll(), LogisticRegression(), DecisionTreeClassifier(max_depth=2, random_state=0)):
+        machine = kind(base).fit(X, y)
+        assert (machine.depth_, len(machine.estimators_)) == (1, 1)
+        order = machine.classes_[machine.order_]
+        np.testing.assert_array_equal(
+            machine.predict(X), order[clone(base).fit(X, np.where(y == order[0], 0, 1)).predict(X)]
+        )
+
+
+@pytest.mark.parametrize("kind", [FilterTree, LabelTree])
+def test_a_tie_goes_to_the_first_child(kind):
+    # at the point 0 all scores of machines through it are equal
+    X = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]] * 3)
+    y = np.arange(12) % 4
+    for parameters in ({}, {"branching": 4})[: 1 if kind is FilterTree else 2]:
+        machine = kind(order=[2, 3, 1, 0], **parameters).fit(X, y)
+        assert machine.predict([[0.0, 0.0]]).tolist() == [2]
+        assert machine._descended(np.zeros((1, 2))).tolist() == [2]
+
+
+def test_a_flat_label_tree_is_one_vs_all(digits):
+    X, y = digits
+    flat = LabelTree(branching=10, order="given").fit(X, y)
+    assert len(flat.estimators_) == 1
+    np.testing.assert_array_equal(flat.predict(X), RidgeOneVsAll().fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize("kind", [FilterTree, LabelTree])
+def test_frames_and_sparse_matrices_reach_the_base(kind):
+    iris = load_iris(as_frame=True)
+    frame = iris.data.assign(colour=pd.Categorical(["red", "green", "blue"] * 50))
+    columns = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
+    base = make_pipeline(columns, LogisticRegression(max_iter=1000))
+    machine = kind(base, order="random", random_state=0).fit(frame, iris.target)
+    assert machine.score(frame, iris.target) > 0.9
+    assert machine.feature_names_in_.tolist() == list(frame.columns)
+
+    X = sparse.csr_array(load_iris().data)
+    machine = kind(LogisticRegression(), order="given").fit(X, iris.target)
+    np.testing.assert_array_equal(machine.predict(X), machine.predict(X.toarray()))
+
+
+# ---------------------------------------------------------------------------------------------------
+# Where labels are lost
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        FilterTree(order="random", random_state=0),
+        FilterTree(DecisionTreeClassifier(max_depth=2, random_state=0)),
+        LabelTree(),
+        LabelTree(branching=4, order="random", random_state=0),
+        LabelTree(KNeighborsClassifier(1), order="means"),
+    ],
+    ids=str,
+)
+def test_a_mistake_is_the_loss_of_one_match(many, machine):
+    X, y, X_test, y_test = many
+    machine = clone(machine).fit(X, y)
+    weights = np.random.default_rng(0).integers(0, 5, size=len(y_test)).astype(float)
+    for features, labels, weight in ((X, y, None), (X_test, y_test, None), (X_test, y_test, weights)):
+        found = machine.eliminations(features, labels, sample_weight=weight)
+        wrong = machine.predict(features) != labels
+        assert found.error == pytest.approx(np.average(wrong, weights=weight), abs=1e-12)
+        assert found.by_round.sum() == pytest.approx(found.error, abs=1e-12)
+        assert len(found.by_round) == machine.depth_
+        assert found.error <= found.path_bound <= machine.depth_ * found.rates.max()
+        assert (found.lost <= found.entered).all()
+        assert (found.entered <= found.passing).all()
+        assert found.passing[-1] == found.total
+
+
+@given(hnp.arrays(np.int64, st.tuples(st.integers(2, 9), st.integers(4, 12)), elements=st.integers(0, 1)))
+def test_eliminations_are_counted_match_by_match(coins):
+    """Machines that answer by the table: node n sends example i to side coins[n, i]."""
+    nodes, m = coins.shape
+    k = nodes + 1
+    y = np.arange(m) % k
+
+    class Coin(ClassifierMixin, BaseEstimator):
+        def predict(self, X):
+            return coins[self.node, np.asarray(X)[:, 0].astype(int)]
+
+    for kind in (FilterTree, LabelTree):
+        machine = kind(order="given").fit(np.arange(2.0 * k)[:, None], np.tile(np.arange(k), 2))
+        for node in range(nodes):
+            machine.estimators_[node] = Coin()
+            machine.estimators_[node].node = node
+        X = np.arange(float(m))[:, None]
+        found = machine.eliminations(X, y)
+        entered, lost = [0] * nodes, [0] * nodes
+        on_path = [0] * nodes
+        for i in range(m):
+            way, at = [], int(y[i])
+            while at != k + nodes - 1:
+                parent = next(n for n in range(nodes) if at in machine.children_[n])
+                way.append((parent, machine.children_[parent].tolist().index(at)))
+                at = k + parent
+            for node, _ in way:
+                on_path[node] += 1
+            for node, side in way if kind is FilterTree else way[::-1]:
+                entered[node] += 1
+                if coins[node, i] != side:
+                    lost[node] += 1
+                    break
+        assert found.entered.tolist() == entered
+        assert found.lost.tolist() == lost
+        assert found.passing.tolist() == on_path
+        bound = sum(Fraction(n * l, e) for n, l, e in zip(on_path, lost, entered, strict=True) if e) / m
+        assert found.path_bound == pytest.approx(float(bound), abs=1e-12)
+        assert found.error == pytest.approx((machine.classes_[machine._descended(X)] != y).mean(), abs=1e-12)
+
+
+# ---------------------------------------------------------------------------------------------------
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("machine", "message"),
+    [
+        (RidgeOneVsAll(0.0), "alpha must be a positive, finite number, found 0.0"),
+        (RidgeOneVsAll(np.inf), "alpha must be a positive, finite number"),
+        (RidgeOneVsAll(True), "alpha must be a positive, finite number"),
+        (FilterTree(order="best"), "order must be one of .*'means'.* found 'best'"),
+        (FilterTree(order=[0, 1]), r"order must have each of the classes \[0, 1, 2\] once, found \[0, 1\]"),
+        (LabelTree(order=[0, 1, 1]), "order must have each of the classes"),
+        (LabelTree(branching=1), "branching must be an integer, at least 2, found 1"),
+        (LabelTree(branching=2.0), "branching must be an integer"),
+        (LabelTree(branching=True), "branching must be an integer"),
+        (FilterTree(SVC(kernel="precomputed")), "estimator must learn from examples"),
+    ],
+    ids=str,
+)
+def test_parameters_that_cannot_be_are_refused(machine, message):
+    X, y, _ = small(0, 3)
+    with pytest.raises(ValueError, match=message):
+        machine.fit(X, y)
+
+
+@pytest.mark.parametrize("machine", [RidgeOneVsAll(), FilterTree(), LabelTree()], ids=str)
+def test_data_that_cannot_be_are_refused(machine):
+    X, y, _ = small(0, 3)
+    with pytest.raises(ValueError, match=r"at least 2 classes, found 1 class: \[5\]"):
+        machine.fit(X, np.full(len(X), 5))
+    with pytest.raises(ValueError, match=r"zero for a whole class, found it zero for \[1\]"):
+        machine.fit(X, y, sample_weight=np.where(y == 1, 0.0, 1.0))
+    with pytest.raises(NotFittedError):
+        clone(machine).predict(X)
+    for function in (leave_one_out_confusion, mean_order):
+        with pytest.raises(ValueError, match="alpha must be a positive"):
+            function(X, y, alpha=-1.0)
+        with pytest.raises(ValueError, match="at least 2 classes"):
+            function(X, np.zeros(len(X)))
+
+
+@pytest.mark.parametrize("kind", [FilterTree, LabelTree])
+def test_trees_say_what_is_wrong(kind):
+    X, y, _ = small(0, 3)
+    with pytest.raises(ValueError, match=r"but KNeighborsClassifier.* does not take it"):
+        kind(KNeighborsClassifier(), order="given").fit(X, y, sample_weight=np.ones(len(y)))
+    machine = kind().fit(X, y)
+    with pytest.raises(ValueError, match=r"y has labels that were not in fit: \[7\]"):
+        machine.eliminations(X[:2], [0, 7])
+    with pytest.raises(ValueError, match=r"(?i)sample.weights? must .*zero"):
+        machine.eliminations(X[:2], [0, 1], sample_weight=[0, 0])
+    with pytest.raises(NotFittedError):
+        kind().eliminations(X, y)
+
+    class Broken(Always):
+        def fit(self, X, y, sample_weight=None):
+            raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError) as caught:
+        kind(Broken()).fit(X, y)
+    assert "while fitting node 0 of 2" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    ("machine", "costs", "classes", "message"),
+    [
+        (FilterTree(), [[1.0], [2.0]], None, r"k >= 2 columns, found shape \(2, 1\)"),
+        (FilterTree(), [1.0, 2.0], None, r"found shape \(2,\)"),
+        (FilterTree(), [[0.0, np.inf], [0.0, 1.0]], None, "costs must be finite"),
+        (FilterTree(), [[0.0, 1.0]], None, "inconsistent numbers of samples"),
+        (FilterTree(), [[0.0, 1.0]] * 2, [1, 0], "classes must be 2 labels, sorted and different"),
+        (FilterTree(), [[0.0, 1.0]] * 2, [1, 2, 3], "classes must be 2 labels"),
+        (FilterTree(order="means"), [[0.0, 1.0]] * 2, None, "order='means' needs labels"),
+        (FilterTree(KNeighborsClassifier()), [[0.0, 1.0]] * 2, None, "does not take sample_weight"),
+    ],
+)
+def test_costs_that_cannot_be_are_refused(machine, costs, classes, message):
+    with pytest.raises(ValueError, match=message):
+        machine.fit_costs(np.zeros((2, 1)), costs, classes)
+
+
+def test_importing_loads_no_compiler():
+    program = (
+        "import sys; from mcutils import frontier; "
+        "assert not {'numba', 'matplotlib', 'cvxopt'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_thousand_classes_are_learnt_and_told_apart():
+    nature = prototypes(1000, random_state=5)
+    X, y = nature.draw(20_000, 1)
+    X_test, y_test = nature.draw(2000, 2)
+    flat = RidgeOneVsAll().fit(X, y).score(X_test, y_test)
+    tree = LabelTree(RidgeOneVsAll(100.0), branching=32, order="means").fit(X, y)
+    assert tree.depth_ == 2
+    assert tree.score(X_test, y_test) > flat + 0.05
+    blobs, centres = make_blobs(4000, 10, centers=1000, center_box=(-300, 300), random_state=0)
+    assert (
+        FilterTree(DecisionTreeClassifier(random_state=0), order="means")
+        .fit(blobs, centres)
+        .score(blobs, centres)
+        == 1
+    )
