@@ -1,7 +1,7 @@
 """A thousand classes: least squares against scikit-learn's, and a tree of labels against both.
 
 `RidgeOneVsAll` and RidgeClassifier solve the same problem. On these classes, which hang in a tree, the label
-tree makes fewer mistakes than they do. How many, and where it does not, `python -m experiments.frontier` says.
+tree makes fewer mistakes than they do. Where it does not is told by `python -m experiments.frontier`.
 """
 
 from functools import partial
