@@ -449,7 +449,7 @@ def _multipliers_exact(pieces: _Pieces, w: Numbers, leads: Ints, value: Any) -> 
     answer = decide(strict, weak, exact=True)
     if answer.strict is None or answer.weak is None:
         raise RuntimeError(f"there are scores with a risk below {value}: {answer.solution}")
-    found = answer.weak / answer.strict[1]
+    found = answer.weak  # with the factors 0 of t > 0 and 1 of the other, as there are scores with the value
     return found[: len(pieces.a)], found[len(pieces.a) : len(pieces.a) + len(leads)]
 
 
