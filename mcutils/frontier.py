@@ -508,9 +508,10 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         answers: Indices = machine.predict(_safe_indexing(X, rows))
         return answers
 
-    def _right(self, node: int, X: Any, parts: Sequence[Indices]) -> list[Indices]:
-        """Of the examples below each child, those that the node sends to it."""
-        return [rows[self._answers(node, X, rows) == number] for number, rows in enumerate(parts)]
+    def _right(self, node: int, X: Any, parts: Sequence[Indices]) -> NDArray[np.bool_]:
+        """Of the examples below each child, all in a row, which the node sends to it."""
+        sent = [self._answers(node, X, rows) == number for number, rows in enumerate(parts)]
+        return np.concatenate(sent)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of the leaf that is reached from the root.
@@ -707,7 +708,7 @@ class FilterTree(_Tree):
         for node, children in enumerate(self.children_):
             sides = [alive[child] for child in children]
             self._fit_next(X, sides, weights)
-            alive.append(np.concatenate(self._right(node, X, sides)))
+            alive.append(np.concatenate(sides)[self._right(node, X, sides)])
         self._stack()
         return self
 
@@ -783,9 +784,10 @@ class FilterTree(_Tree):
         entered, lost = [], []
         for node, children in enumerate(self.children_):
             sides = [alive[child] for child in children]
-            alive.append(np.concatenate(self._right(node, X, sides)))
-            entered.append(float(sum(weights[rows].sum() for rows in sides)))
-            lost.append(entered[-1] - float(weights[alive[-1]].sum()))
+            rows, right = np.concatenate(sides), self._right(node, X, sides)
+            entered.append(float(weights[rows].sum()))
+            lost.append(float(weights[rows[~right]].sum()))
+            alive.append(rows[right])
         return self._eliminations(entered, lost, codes, weights)
 
 
@@ -921,9 +923,8 @@ class LabelTree(_Tree):
         entered, lost = [0.0] * n_nodes, [0.0] * n_nodes
         for node in range(n_nodes - 1, -1, -1):
             parts = [below[child][on_way[below[child]]] for child in self.children_[node]]
-            rows, right = np.concatenate(parts), np.concatenate(self._right(node, X, parts))
-            on_way[rows] = False
-            on_way[right] = True
+            rows, right = np.concatenate(parts), self._right(node, X, parts)
+            on_way[rows] = right
             entered[node] = float(weights[rows].sum())
-            lost[node] = entered[node] - float(weights[right].sum())
+            lost[node] = float(weights[rows[~right]].sum())
         return self._eliminations(entered, lost, codes, weights)
