@@ -532,8 +532,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         table = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         answer = np.empty(len(table), dtype=np.intp)
-        starts = np.cumsum([0, *map(len, self.children_)])
-        descend.leaves(table, *self._linear, np.concatenate(self.children_), starts, answer)
+        descend.leaves(table, *self._linear, answer)
         labels = self.classes_[answer]
         return labels
 
@@ -553,7 +552,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _stack(self) -> None:
         """If all machines are linear, keep them in one table, where a compiled loop can read them."""
-        self._linear: tuple[Floats, Floats, Indices] | None = None
+        self._linear: tuple[Floats | Indices, ...] | None = None
         plain = LinearClassifierMixin.decision_function
         for machine, children in zip(self.estimators_, self.children_, strict=True):
             if isinstance(machine, (int, LinearDiscriminantAnalysis)):
@@ -574,7 +573,9 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 biases.append(np.ravel(machine.intercept_))
         rows = np.cumsum([0, *map(len, biases[:-1])])
         table = np.ascontiguousarray(np.vstack(weights), dtype=np.float64)
-        self._linear = table, np.concatenate(biases, dtype=np.float64), rows
+        starts = np.cumsum([0, *map(len, self.children_)])
+        children = np.concatenate(self.children_)
+        self._linear = table, np.concatenate(biases, dtype=np.float64), rows, children, starts
 
     def _known(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, Indices, Floats]:
         """Examples to be judged on, their classes as numbers, and their weights."""

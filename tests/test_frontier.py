@@ -493,8 +493,7 @@ def test_an_example_goes_from_the_root_to_a_leaf_as_the_machines_say(many, tree,
 def test_compiled_and_python_agree(many):
     X, y, X_test, _ = many
     machine = LabelTree(branching=5).fit(X, y)
-    starts = np.cumsum([0, *map(len, machine.children_)])
-    arguments = (X_test[:50].copy(), *machine._linear, np.concatenate(machine.children_), starts)
+    arguments = (X_test[:50].copy(), *machine._linear)
     compiled, python = np.empty((2, 50), dtype=np.intp)
     descend.leaves(*arguments, compiled)
     descend.leaves.py_func(*arguments, python)
