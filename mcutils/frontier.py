@@ -552,7 +552,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _stack(self) -> None:
         """If all machines are linear, keep them in one table, where a compiled loop can read them."""
-        self._linear: tuple[Floats | Indices, ...] | None = None
+        self._linear: tuple[Floats, Floats, Indices, Indices, Indices] | None = None
         plain = LinearClassifierMixin.decision_function
         for machine, children in zip(self.estimators_, self.children_, strict=True):
             if isinstance(machine, (int, LinearDiscriminantAnalysis)):
