@@ -390,6 +390,21 @@ def test_other_wrong_tasks_are_refused():
         tune(GaussianNB(), [{}], X[1:], y, folds=folds(y))
 
 
+def test_of_equal_candidates_the_first_is_chosen():
+    X, y = load_iris(return_X_y=True)
+    worse, good = {"n_neighbors": 99}, {"n_neighbors": 5}
+    found = tune(KNeighborsClassifier(), [worse, good, good, worse, good], X, y, folds=folds(y))
+    assert found.mistakes[1] == found.mistakes[2] == found.mistakes[4] < found.mistakes[0]
+    assert found.index == 1
+
+
+def test_smooth_is_a_mixture():
+    p = np.array([[0.5, 0.25, 0.25], [1.0, 0.0, 0.0]])
+    for m in (1, 10, 1000):
+        weight = 1 / (m + 2)
+        np.testing.assert_allclose(smooth(p, m), (1 - weight) * p + weight / 3, rtol=1e-14)
+
+
 def test_scores_have_a_column_for_each_class():
     X, y = load_iris(return_X_y=True)
     for rows in (y < 3, y > 0):
