@@ -52,7 +52,7 @@ def good_cells() -> list[nbformat.NotebookNode]:
 
 
 SOURCES: dict[str, Any] = {
-    "chapters": {"codes": "Codes", "trees": "Trees"},
+    "chapters": {"codes": "Codes"},
     "lectures": {
         "K": {
             "author": "A",
@@ -64,8 +64,6 @@ SOURCES: dict[str, Any] = {
             "items": {
                 "K.1": {"owner": "codes", "where": "page 1", "summary": "Codes."},
                 "K.2": {"owner": "codes", "where": "page 2", "summary": "A bound."},
-                "K.3": {"owner": "trees"},
-                "K.4": {"owner": "trees"},
                 "K.5": {"owner": "bibliography", "where": "page 3", "summary": "A reference."},
                 "K.6": {"owner": "empty", "where": "page 4", "summary": "A blank page."},
             },
@@ -249,32 +247,36 @@ def test_a_public_reason_stands_for_a_proof_or_a_witness(tmp_path: Path) -> None
     assert waiver.reason == "infinite"
 
 
-def test_an_item_of_a_published_chapter_has_to_be_treated(tmp_path: Path) -> None:
-    assert problems(tmp_path, without(1)) == [
-        "sources.yml: K.1 belongs to codes, which is published, but is treated nowhere"
+def test_an_item_has_to_be_treated_by_its_chapter(tmp_path: Path) -> None:
+    assert problems(tmp_path, without(1)) == ["sources.yml: K.1 belongs to codes, which does not treat it"]
+
+
+def test_an_item_has_to_be_treated_by_its_page_of_the_back_matter(tmp_path: Path) -> None:
+    elsewhere = with_cell(text("x", sources=["K.5"]))
+    assert problems(tmp_path, elsewhere, bibliography="# Bibliography\n") == [
+        "sources.yml: K.5 belongs to bibliography, which does not treat it"
     ]
 
 
-def test_an_item_of_the_back_matter_has_to_be_treated(tmp_path: Path) -> None:
-    assert problems(tmp_path, bibliography="# Bibliography\n") == [
-        "sources.yml: K.5 belongs to bibliography, which is published, but is treated nowhere"
+def test_every_chapter_is_published(tmp_path: Path) -> None:
+    sources = changed(SOURCES, lambda data: data["chapters"].update(trees="Trees"))
+    assert problems(tmp_path, sources=sources) == [
+        "sources.yml: names the chapter trees, which _toc.yml does not list"
     ]
 
 
 @pytest.mark.parametrize("item", ["K.2", "K.5", "K.6"])
 @pytest.mark.parametrize("key", ["where", "summary"])
-def test_an_item_of_a_published_owner_needs_its_place_and_summary(
-    tmp_path: Path, item: str, key: str
-) -> None:
+def test_an_item_needs_its_place_and_summary(tmp_path: Path, item: str, key: str) -> None:
     sources = changed(SOURCES, lambda data: items(data)[item].pop(key))
     (found,) = problems(tmp_path, sources=sources)
     assert found.startswith(f"sources.yml: {item} has no {key}")
 
 
 def test_an_owner_is_a_chapter_or_a_page(tmp_path: Path) -> None:
-    sources = changed(SOURCES, lambda data: items(data)["K.3"].update(owner="forests"))
-    (found,) = problems(tmp_path, sources=sources)
-    assert found.startswith("sources.yml: K.3 is owned by 'forests'; allowed: bibliography, codes")
+    sources = changed(SOURCES, lambda data: items(data)["K.1"].update(owner="forests"))
+    found, _ = problems(tmp_path, sources=sources)
+    assert found.startswith("sources.yml: K.1 is owned by 'forests'; allowed: bibliography, codes")
 
 
 def error(data: dict[str, Any]) -> dict[str, Any]:
@@ -516,9 +518,8 @@ def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
     assert "witness (2 mutants)" in shown
     assert "cited: [ Key60 ]" in shown
     assert "has no witness: infinite" in shown
-    assert "K.3 – K.4 in preparation (chapter “Trees”)" in shown
     assert "A blank page. (page 4) nothing to treat" in shown
-    assert "A, 2014. 3 of 5 items are treated so far." in shown
+    assert "A, 2014; 4 items." in shown
     assert 'href="#sources-k"' in page
     assert "Codes K.1 – K.2; also K.5" in shown
     assert "page 1 (nobody repeats it) teh the" in shown

@@ -411,25 +411,26 @@ def _witnesses(book: Book) -> Iterator[Problem]:
 
 def _items(book: Book) -> Iterator[Problem]:
     here = Place("sources.yml")
-    treated: set[str] = set()
+    published = book.published
+    for chapter in book.chapters:
+        if chapter not in published:
+            yield Problem(here, f"names the chapter {chapter}, which _toc.yml does not list")
+    treated: set[tuple[str, str]] = set()  # item, and where
     for treatment in book.treatments:
         for item in treatment.items:
-            treated.add(item)
+            treated.add((item, treatment.place.document.split("/")[-1]))
             if item not in book.items:
                 yield Problem(treatment.place, f"source {item} does not exist in sources.yml")
     owners = {*book.chapters, *BACK_MATTER, "empty"}
-    published = book.published
     for item, entry in book.items.items():
         owner = entry["owner"]
         if owner not in owners:
             yield Problem(here, f"{item} is owned by {owner!r}; allowed: {', '.join(sorted(owners))}")
-        if owner not in published and owner != "empty":
-            continue
         for key in ("where", "summary"):
             if not entry.get(key):
-                yield Problem(here, f"{item} has no {key}, though {owner} is published")
-        if item not in treated and owner != "empty":
-            yield Problem(here, f"{item} belongs to {owner}, which is published, but is treated nowhere")
+                yield Problem(here, f"{item} has no {key}")
+        if owner != "empty" and (item, owner) not in treated:
+            yield Problem(here, f"{item} belongs to {owner}, which does not treat it")
 
 
 def _errata(book: Book) -> Iterator[Problem]:

@@ -165,44 +165,25 @@ class SourceMap(GeneratedPage):
                 f"{{cite}}`{lecture['cite']}`. Follows {lecture['follows']}."
             )
             yield ""
-            rows = list(self.rows(lecture["items"], where))
+            rows = [
+                (
+                    f"({source_anchor(item)})=\n{item}",
+                    f"{entry['summary']} *({entry['where']})*",
+                    ", ".join(where.get(item, ["nothing to treat"])),
+                )
+                for item, entry in lecture["items"].items()
+            ]
             yield from table(("Item", "What it is", "Where"), (16, 50, 34), rows)
-
-    def rows(
-        self, items: dict[str, dict[str, str]], where: dict[str, list[str]]
-    ) -> Iterator[tuple[str, str, str]]:
-        """A row for each item of a published owner; one for a run of items that wait for the same chapter."""
-
-        def waiting_for(item: str) -> str:
-            owner = items[item]["owner"]
-            done = item in where or owner == "empty" or owner in self.book.published
-            return item if done else f"waiting for {owner}"
-
-        for _, run in groupby(items, key=waiting_for):
-            first, *rest = run
-            entry = items[first]
-            owner = entry["owner"]
-            if not rest and "summary" in entry:
-                place = ", ".join(where.get(first, ["nothing to treat"]))
-                yield f"({source_anchor(first)})=\n{first}", f"{entry['summary']} *({entry['where']})*", place
-                continue
-            label = f"{first} – {rest[-1]}" if rest else f"({source_anchor(first)})=\n{first}"
-            title = self.book.chapters.get(owner, owner)
-            links = where.get(first, [])
-            yield label, "", ", ".join([*links, f"in preparation (chapter “{title}”)"])
 
 
 class LectureList(GeneratedPage):
-    """The lectures, with a link to each one's part of the source map, and how far the book is with it."""
+    """The lectures, with a link to each one's part of the source map."""
 
     def lines(self) -> Iterator[str]:
-        treated = {item for treatment in self.book.treatments for item in treatment.items}
         for name, lecture in self.book.lectures.items():
-            items = [item for item, entry in lecture["items"].items() if entry["owner"] != "empty"]
-            done = sum(item in treated for item in items)
             yield (
                 f"- {{ref}}`{lecture['title']} <{lecture_anchor(name)}>`: {lecture['author']}, "
-                f"{lecture['date']}. {done} of {len(items)} items are treated so far."
+                f"{lecture['date']}; {len(lecture['items'])} items."
             )
 
 
@@ -222,7 +203,7 @@ class LecturePlan(GeneratedPage):
                 parts = [self.runs(own, lecture)] if own else []
                 parts += [f"*also* {self.runs(also, lecture)}"] if also else []
                 if parts:
-                    rows.append((self.chapter(chapter), "; ".join(parts)))
+                    rows.append((f"{{doc}}`/{self.book.published[chapter]}`", "; ".join(parts)))
             yield f"### {name}: {lecture['author']}, {lecture['date']}"
             yield ""
             yield from table(("Chapter", "Items"), (50, 50), rows)
@@ -236,11 +217,6 @@ class LecturePlan(GeneratedPage):
             if is_chosen:
                 found.append(f"{first} – {rest[-1]}" if rest else first)
         return ", ".join(found)
-
-    def chapter(self, name: str) -> str:
-        if name in self.book.published:
-            return f"{{doc}}`/{self.book.published[name]}`"
-        return f"{self.book.chapters[name]} *(in preparation)*"
 
 
 class ErrataList(GeneratedPage):
@@ -289,8 +265,7 @@ class ErrataList(GeneratedPage):
             f"{{ref}}`witness <{witness_anchor(label, 1)}>` of {{prf:ref}}`{label}`"
             for label in entry["witnesses"]
         ]
-        treated = {item for t in self.book.treatments for item in t.items}  # the others have no anchor yet
-        items = ", ".join(source(i) if i in treated else i for i in entry["items"])
+        items = ", ".join(source(item) for item in entry["items"])
         shown = f"**Shown by** the {' and the '.join(links)}. **Concerns** {items}."
         corrected = self.corrected(entry)
         yield f"{shown} **Corrected in** {corrected}." if corrected else shown
