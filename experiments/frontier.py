@@ -5,7 +5,7 @@ is trained on as many examples of each class; what it costs and how often it err
 of the processor, one thread, the least of several where they are short. `LAST` says where a method ends
 because it takes too long.
 
-It takes about six minutes.
+It takes about seven minutes of the processor.
 """
 
 import json
