@@ -961,15 +961,16 @@ class _Machine(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        weights = self.dual_coef_[self.support_]
         found: Floats = np.zeros((X.shape[0], len(self.classes_)))
         if self.kernel_.name == "linear":
             found += X @ self.coef_.T
-        elif self.kernel_.name == "precomputed":
-            found += X[:, self.support_] @ weights
-        elif len(weights):
-            for rows, part in self.kernel_.blocks(X, self.support_vectors_, size=512):
-                found[rows] = part @ weights
+        else:
+            weights = self.dual_coef_[self.support_]
+            if self.kernel_.name == "precomputed":
+                found += X[:, self.support_] @ weights
+            elif len(weights):
+                for rows, part in self.kernel_.blocks(X, self.support_vectors_, size=512):
+                    found[rows] = part @ weights
         found += self.intercept_
         return found
 
