@@ -52,7 +52,6 @@ def good_cells() -> list[nbformat.NotebookNode]:
 
 
 SOURCES: dict[str, Any] = {
-    "chapters": {"codes": "Codes"},
     "lectures": {
         "K": {
             "author": "A",
@@ -255,13 +254,6 @@ def test_an_item_has_to_be_treated_by_its_page_of_the_back_matter(tmp_path: Path
     elsewhere = with_cell(text("x", sources=["K.5"]))
     assert problems(tmp_path, elsewhere, bibliography="# Bibliography\n") == [
         "sources.yml: K.5 belongs to bibliography, which does not treat it"
-    ]
-
-
-def test_every_chapter_is_published(tmp_path: Path) -> None:
-    sources = changed(SOURCES, lambda data: data["chapters"].update(trees="Trees"))
-    assert problems(tmp_path, sources=sources) == [
-        "sources.yml: names the chapter trees, which _toc.yml does not list"
     ]
 
 

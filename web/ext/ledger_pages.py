@@ -203,7 +203,7 @@ class LecturePlan(GeneratedPage):
                 parts = [self.runs(own, lecture)] if own else []
                 parts += [f"*also* {self.runs(also, lecture)}"] if also else []
                 if parts:
-                    rows.append((f"{{doc}}`/{self.book.published[chapter]}`", "; ".join(parts)))
+                    rows.append((f"{{doc}}`/chapters/{chapter}`", "; ".join(parts)))
             yield f"### {name}: {lecture['author']}, {lecture['date']}"
             yield ""
             yield from table(("Chapter", "Items"), (50, 50), rows)
