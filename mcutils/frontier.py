@@ -44,6 +44,7 @@ from sklearn.utils.validation import (
 )
 
 from ._machines import _is_linear, _selectable
+from ._weights import refuse_idle
 
 __all__ = [
     "Eliminations",
@@ -179,11 +180,7 @@ def _classes(labels: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
 
 def _weights(sample_weight: ArrayLike | None, X: Any, classes: NDArray[Any], codes: Indices) -> Floats:
     weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    idle = np.bincount(codes, weights, minlength=len(classes)) == 0
-    if idle.any():
-        raise ValueError(
-            f"sample_weight must not be zero for a whole class, found it zero for {classes[idle].tolist()}"
-        )
+    refuse_idle(weights, classes, codes, "sample_weight")
     return weights
 
 
