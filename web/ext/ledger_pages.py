@@ -107,7 +107,7 @@ class TheoremLedger(GeneratedPage):
         by_document = groupby(self.book.statements, key=lambda s: s.place.document)
         for document, statements in by_document:
             rows = [self.row(s) for s in statements if s.label]
-            yield f"## {{doc}}`/{document}`"
+            yield f"## [{self.title(document)}](/{document}.ipynb)"
             yield ""
             yield from table(("Statement", "Support", "From"), (38, 34, 28), rows)
         yield "## Exceptions"
@@ -117,6 +117,15 @@ class TheoremLedger(GeneratedPage):
         for w in self.book.waivers:
             yield f"- {{prf:ref}}`{w.label}` has no {w.what}: {w.reason}"
         yield ""
+
+    def title(self, document: str) -> str:
+        """The heading of a chapter; of a bare reference the page's contents would show the file's name."""
+        notebook = json.loads((Path(self.env.srcdir) / f"{document}.ipynb").read_text(encoding="utf-8"))
+        text = "\n".join("".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown")
+        heading = re.search(r"^# (.+)$", text, flags=re.MULTILINE)
+        if heading is None:
+            raise ValueError(f"{document}.ipynb has no heading of the first level")
+        return heading[1]
 
     def row(self, s: Statement) -> tuple[str, str, str]:
         witnesses = self.book.witnesses_of(s.label)
