@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
-Indices: TypeAlias = NDArray[np.intp]
 
 
 def times_class_weight(
