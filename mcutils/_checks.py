@@ -1,0 +1,89 @@
+"""Checks of arguments: each returns the checked value, or raises a ``ValueError`` that names the argument.
+
+Each sentence has the same form: the argument, what it must be, and what was found.
+"""
+
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def switch(value: Any, name: str) -> bool:
+    """True or False, of Python or of numpy; a text such as "no" would count as true.
+
+    >>> switch(False, "warm_start")
+    False
+    >>> switch("no", "warm_start")
+    Traceback (most recent call last):
+        ...
+    ValueError: warm_start must be True or False, found 'no'
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, found {value!r}")
+    return bool(value)
+
+
+def integer(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """An integer that is at least ``least`` and at most ``most``; True is none, and neither is 2.0.
+
+    >>> integer(np.int32(3), "bins", 1)
+    3
+    >>> integer(2.5, "bins", 1)
+    Traceback (most recent call last):
+        ...
+    ValueError: bins must be an integer, at least 1, found 2.5
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+    if not whole or value < least or (most is not None and value > most):
+        limit = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be an integer, {limit}, found {value!r}")
+    return int(value)
+
+
+def number(
+    value: Any,
+    name: str,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
+    most: float | None = None,
+) -> float:
+    """A finite real number within the bounds given; True is none, and neither is "1".
+
+    >>> number(0.5, "C", above=0)
+    0.5
+    >>> number(float("nan"), "C", above=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: C must be a finite number, above 0, found nan
+    """
+    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    inside = (
+        real
+        and np.isfinite(float(value))
+        and (above is None or value > above)
+        and (least is None or value >= least)
+        and (below is None or value < below)
+        and (most is None or value <= most)
+    )
+    if not inside:
+        bounds = {"above": above, "at least": least, "below": below, "at most": most}
+        limits = " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)
+        raise ValueError(f"{name} must be a finite number{', ' if limits else ''}{limits}, found {value!r}")
+    return float(value)
+
+
+def one_of(value: Any, name: str, allowed: Collection[str]) -> str:
+    """One of the names in ``allowed``.
+
+    >>> one_of("hinge", "loss", ("exponential", "logistic"))
+    Traceback (most recent call last):
+        ...
+    ValueError: loss must be one of 'exponential', 'logistic', found 'hinge'
+    """
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, found {value!r}")
+    return value

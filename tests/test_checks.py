@@ -1,0 +1,57 @@
+"""The checks of arguments: what they let through, and that they name what they refuse."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mcutils import _checks
+
+NEVER = ["no", None, [], [1], object(), float("nan"), float("inf"), 1j, np.array([1.0, 2.0])]
+
+
+@pytest.mark.parametrize("value", [*NEVER, 0, 1, 2.0])
+def test_a_switch_is_a_boolean(value):
+    with pytest.raises(ValueError, match=r"^warm must be True or False, found "):
+        _checks.switch(value, "warm")
+
+
+def test_a_switch_of_numpy_is_a_boolean_too():
+    assert _checks.switch(np.True_, "warm") is True
+
+
+@pytest.mark.parametrize("value", [*NEVER, True, np.True_, 2.0, 0, -3])
+def test_an_integer_is_an_integer(value):
+    with pytest.raises(ValueError, match=r"^k must be an integer, at least 1, found "):
+        _checks.integer(value, "k", 1)
+
+
+def test_an_integer_has_its_limits():
+    assert [_checks.integer(value, "k", 2, 3) for value in (2, np.int64(3), np.uint8(2))] == [2, 3, 2]
+    with pytest.raises(ValueError, match=r"^k must be an integer, from 2 to 3, found 4$"):
+        _checks.integer(4, "k", 2, 3)
+
+
+@pytest.mark.parametrize("value", [*NEVER, True, "1", -1, 0])
+def test_a_number_is_a_number(value):
+    with pytest.raises(ValueError, match=r"^C must be a finite number, above 0, found "):
+        _checks.number(value, "C", above=0)
+
+
+@pytest.mark.parametrize("value", [1, 0.25, np.float32(0.5), np.int8(1), Fraction(1, 3)])
+def test_numbers_of_every_kind(value):
+    assert _checks.number(value, "C", above=0, most=1) == float(value)
+
+
+def test_the_ends_of_an_interval():
+    assert _checks.number(0, "p", least=0, most=1) == 0
+    assert _checks.number(1, "p", least=0, most=1) == 1
+    for value, bounds in [(0, {"above": 0}), (1, {"below": 1}), (-1, {"least": 0}), (2, {"most": 1})]:
+        with pytest.raises(ValueError, match=r"^p must be a finite number, \w.* [01], found "):
+            _checks.number(value, "p", **bounds)
+
+
+@pytest.mark.parametrize("value", [*NEVER, "Hinge", b"hinge"])
+def test_a_name_is_one_of_those_allowed(value):
+    with pytest.raises(ValueError, match=r"^loss must be one of 'hinge', 'squared', found "):
+        _checks.one_of(value, "loss", ("hinge", "squared"))
