@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import copy
 import html
 import re
 import shutil
@@ -37,7 +36,7 @@ DESCRIPTIONS = {
 
 def plain(node: nodes.Element) -> str:
     """The words of a paragraph, its formulas as letters."""
-    node = copy.deepcopy(node)
+    node = node.deepcopy()  # copy.deepcopy would follow the node's parent, and copy the whole page
     for formula in list(node.findall(nodes.math)):
         result = katex.answer(formula.astext(), False)
         text = katex.plain(result["html"]) if "html" in result else formula.astext()
