@@ -1,34 +1,79 @@
 """Chapters under pytest: strict nbval, the rules that it lacks, and the mutants of the witnesses.
 
 `pytest --nbval chapters` runs each chapter in one kernel. Every printed line must be the
-committed one; `tools.notebooks.findings` must be empty; and every witness must be able to
-fail: with each of its mutants put into its source, it must raise AssertionError.
-The outputs of chapters whose cells all passed are kept for the site (tools.stored).
+committed one; `tools.notebooks.findings` must be empty; every witness must be able to fail: with
+each of its mutants put into its source, it must raise AssertionError; and the kernel must have
+opened no file that the key of the chapter's outputs does not cover (tools.stored).
+The outputs of chapters whose cells all passed are kept for the site.
+
+With `--quick`, which `make test` adds unless CI is set, a chapter whose outputs are stored for the
+present code is not executed again: the stored outputs must be the committed ones. Mutants then run
+only in chapters that differ from the last commit. The summary says what was left out.
 """
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from queue import Empty
 from typing import Any
 
+import nbformat
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 
 from tools import notebooks, stored
+from tools.stored import ROOT
 
 SECONDS_A_MUTANT = 120  # a mutant may turn a loop into an endless one
 
+# Run in the kernel before the first cell: remember every file that is opened. The names leave nothing behind.
+WATCH = """
+def _watch():
+    import sys
+
+    opened = sys._opened_by_the_chapter = set()
+
+    def remember(event, arguments):
+        if event == "open" and isinstance(arguments[0], str):
+            opened.add(arguments[0])
+
+    sys.addaudithook(remember)
+
+
+_watch()
+del _watch
+"""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.getgroup("nbval").addoption(
-        "--no-mutants", action="store_true", help="Do not run the mutants of the witnesses."
+    group = parser.getgroup("nbval")
+    group.addoption("--no-mutants", action="store_true", help="Do not run the mutants of the witnesses.")
+    group.addoption(
+        "--quick",
+        action="store_true",
+        help="Compare stored outputs instead of executing again what has not changed; "
+        "mutants only of chapters that differ from the last commit.",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     # the kernel is this Python, whatever kernels this machine's user has installed
     config.option.nbval_current_env = not config.option.nbval_kernel_name
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if not config.getoption("--quick"):
+        return
+    reports = (r for name in ("passed", "failed") for r in terminalreporter.stats.get(name, ()))
+    properties = [p for report in reports if report.when == "call" for p in report.user_properties]
+    compared = sum(value for name, value in properties if name == "compared")
+    mutants = sum(value for name, value in properties if name == "mutants left out")
+    if compared or mutants:
+        terminalreporter.write_line(
+            f"Left out, because of --quick: {compared} chapters were not executed again, only their stored "
+            f"outputs compared; {mutants} mutants were not tried. `CI=true make test` does it all."
+        )
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -67,46 +112,78 @@ class Chapter(IPyNbFile):
         self.fresh: dict[int, tuple[list[Any], float]] = {}
 
     def collect(self) -> Any:
-        yield Form.from_parent(self, name="Form")
         cells = list(super().collect())
         self.n_cells = len(cells)
+        quick = self.config.option.quick and self.path.resolve() not in stored.changed()
+        witnesses = [(i, c) for i, c in notebooks.code_cells(self.nb) if "witness" in notebooks.tags(c)]
+        mutants = sum(len(cell.metadata["mutants"]) for _, cell in witnesses) if quick else 0
+        self.entry = stored.load(self.path, self.nb) if quick else None
+        yield Form.from_parent(self, name="Form", left_out=mutants)
+        if self.entry:
+            yield StoredOutputs.from_parent(self, name="Stored outputs", cells=cells)
+            return
         yield from cells
-        if not self.config.option.no_mutants:
-            for index, cell in notebooks.code_cells(self.nb):
-                if "witness" in notebooks.tags(cell):
-                    # names must differ: a statement can have two witnesses
-                    name = f"Mutants of cell {index + 1}"
-                    yield Mutants.from_parent(self, name=name, index=index, cell=cell)
+        if self.path.is_relative_to(ROOT):
+            yield Sight.from_parent(self, name="Sight")
+        if not (quick or self.config.option.no_mutants):
+            for index, cell in witnesses:
+                # names must differ: a statement can have two witnesses
+                name = f"Mutants of cell {index + 1}"
+                yield Mutants.from_parent(self, name=name, index=index, cell=cell)
 
     def setup(self) -> None:
-        self.key = stored.key()  # of the helpers as the kernel is about to import them
+        if self.entry:
+            self.setup_sanitize_files()  # the comparison wants them
+            return
+        self.key = stored.key(self.nb)  # with the helpers as the kernel is about to import them
         super().setup()
+        self.error_in(WATCH)
 
     def all_passed(self) -> bool:
         return len(self.fresh) == self.n_cells
 
     def teardown(self) -> None:
         super().teardown()
-        if self.all_passed() and stored.key() == self.key and self.path.is_relative_to(notebooks.ROOT):
+        if self.entry or not self.all_passed() or not self.path.is_relative_to(ROOT):
+            return
+        if stored.key(self.nb) == self.key:
             outputs, seconds = zip(*(self.fresh[n] for n in range(self.n_cells)), strict=True)
-            stored.save(self.path, self.nb, list(outputs), sum(seconds), self.key)
+            stored.save(self.path, list(outputs), sum(seconds), self.key)
+
+    def run(self, source: str, **expressions: str) -> dict[str, Any]:
+        """Run `source` in the chapter's kernel; what the kernel replies."""
+        reply = self.kernel.kc.execute_interactive(
+            source,
+            store_history=False,
+            allow_stdin=False,
+            output_hook=lambda message: None,
+            timeout=SECONDS_A_MUTANT,
+            user_expressions=expressions,
+        )
+        content: dict[str, Any] = reply["content"]
+        return content
 
     def error_in(self, source: str) -> str:
         """Run `source` in the chapter's kernel; "" when it passes, else the name of what it raised."""
-        client = self.kernel.kc
         try:
-            reply = client.execute_interactive(
-                source,
-                store_history=False,
-                allow_stdin=False,
-                output_hook=lambda message: None,
-                timeout=SECONDS_A_MUTANT,
-            )
+            content = self.run(source)
         except (Empty, TimeoutError):
             self.kernel.interrupt()
             return f"nothing within {SECONDS_A_MUTANT} seconds"
-        content = reply["content"]
         return "" if content["status"] == "ok" else f"{content['ename']}: {content['evalue']}"
+
+    def opened(self) -> set[Path]:
+        """The files of this repository that the kernel has opened since it started."""
+        reply = self.run("", opened="sorted(__import__('sys')._opened_by_the_chapter)")
+        names: list[str] = ast.literal_eval(reply["user_expressions"]["opened"]["data"]["text/plain"])
+        return {source_of(Path(self.path.parent, name).resolve()) for name in names}
+
+
+def source_of(path: Path) -> Path:
+    """The module whose bytecode this is, or the path itself."""
+    if path.parent.name == "__pycache__" and path.suffix == ".pyc":
+        return path.parent.parent / f"{path.name.split('.')[0]}.py"
+    return path
 
 
 class RuleBroken(Exception):
@@ -128,9 +205,59 @@ class Rule(pytest.Item):
 class Form(Rule):
     """The notebook is in the committed form, which strict nbval does not ask for."""
 
+    def __init__(self, *, left_out: int, **kwargs: Any):
+        super().__init__(**kwargs)
+        if left_out:
+            self.user_properties.append(("mutants left out", left_out))
+
     def runtest(self) -> None:
         if found := notebooks.findings(self.path):
             raise RuleBroken("\n".join(found))
+
+
+class StoredOutputs(Rule):
+    """The outputs that are stored for the present code are the committed ones; nothing is executed."""
+
+    def __init__(self, *, cells: list[IPyNbCell], **kwargs: Any):
+        super().__init__(**kwargs)
+        self.cells = cells
+        self.user_properties.append(("compared", 1))
+
+    def runtest(self) -> None:
+        chapter = self.parent
+        found = []
+        for cell, outputs in zip(self.cells, chapter.entry["outputs"], strict=True):
+            fresh = [nbformat.from_dict(output) for output in outputs]
+            if not cell.compare_outputs(fresh, cell.cell.outputs, skip_compare=chapter.skip_compare):
+                where = f"{notebooks.shown(self.path)}, cell {cell.cell_num + 1} of code"
+                found += [f"{where}: the present code prints something else", *cell.comparison_traceback]
+        if found:
+            raise RuleBroken("\n".join(found))
+
+
+class Sight(Rule):
+    """The chapter has opened only files of this repository that the key of its outputs covers."""
+
+    def runtest(self) -> None:
+        chapter = self.parent
+        if not chapter.all_passed():
+            pytest.skip("not every cell of this chapter ran and passed")
+        covered = {*stored.seen(chapter.nb), *stored.always_seen()}
+        inside = (path for path in chapter.opened() if path.is_relative_to(ROOT))
+        apart = (ROOT / ".venv", ROOT / "_build")
+        missed = sorted(
+            path.relative_to(ROOT).as_posix()
+            for path in inside
+            if path not in covered
+            and "__pycache__" not in path.parts
+            and not any(path.is_relative_to(folder) for folder in apart)
+        )
+        if missed:
+            raise RuleBroken(
+                f"{notebooks.shown(self.path)} reads {', '.join(missed)}, and tools/stored.py does not see "
+                "that it does: a change there would leave old numbers on the page. Import the module by "
+                "its name; name a data file by a string."
+            )
 
 
 class Mutants(Rule):

@@ -1,12 +1,49 @@
-"""Settings of all tests; they must stand before the first import of SciPy or scikit-learn."""
+"""Settings of all tests; the first must stand before the first import of SciPy or scikit-learn."""
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # scikit-learn's own checks of an estimator are complete only with SciPy's array API switched on.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
-# A law is not broken by a slow machine.
+# No deadlines: a slow computer must not fail a property test.
 settings.register_profile("patient", parent=settings.default, deadline=None)
 settings.load_profile("patient")
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# what most tests with the mark `ci` look at
+TOOLS = ("tools", "web", "conftest.py", "tests", "_config.yml", "pyproject.toml", "requirements.lock")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "ci: runs under CI, and where a tool or a test has changed")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --quick, leave out the tests marked `ci` where no tool has changed.
+
+    Of scikit-learn's checks, those of the first configuration of each class in a file stay.
+    """
+    if not config.getoption("--quick", default=False):
+        return
+    from tools import stored
+
+    tools_changed = any(path.is_relative_to(ROOT / name) for path in stored.changed() for name in TOOLS)
+    first: dict[tuple[str, type], object] = {}
+    left_out = []
+    for item in items:
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        if item.get_closest_marker("ci") and not tools_changed:
+            left_out.append(item)
+        elif {"estimator", "check"} <= parameters.keys():
+            estimator = parameters["estimator"]
+            if first.setdefault((item.path.name, type(estimator)), estimator) is not estimator:
+                left_out.append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        dropped = set(left_out)
+        items[:] = [item for item in items if item not in dropped]

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from mini_book import FIXTURE, copy_to, python
 
+pytestmark = pytest.mark.ci
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -82,6 +84,52 @@ def test_page_follows_the_helpers(book: Path):
     page = (book / "_build" / "html" / "chapters" / "toy.html").read_text(encoding="utf-8")
     assert ">2424\n" in page
     assert "4242" not in page
+
+
+OTHER = """# Another page
+
+It names {ref}`sec-toy-sums`.
+"""
+
+
+def files_of(site: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(site).as_posix(): path.read_bytes()
+        for path in site.rglob("*")
+        if path.is_file() and path.name != "searchindex.js"
+    }
+
+
+def test_a_change_of_a_sentence_gives_the_site_of_a_clean_build(book: Path):
+    (book / "appendix" / "other.md").write_text(OTHER, encoding="utf-8")
+    toc = (book / "_toc.yml").read_text(encoding="utf-8")
+    toc = toc.replace("file: chapters/toy", "file: chapters/toy\n      - file: appendix/other")
+    (book / "_toc.yml").write_text(toc, encoding="utf-8")
+    assert python(book, "tools.site", "build").returncode == 0
+    site, toy = book / "_build" / "html", book / "chapters" / "toy.ipynb"
+
+    def build_after(old: str, new: str) -> str:
+        text = toy.read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        toy.write_text(text.replace(old, new), encoding="utf-8")
+        run = python(book, "tools.site", "build")
+        return run.stdout + run.stderr
+
+    assert "Built" in build_after("By counting.", "By counting on one hand.")
+    log = (book / "_build" / "site.log").read_text(encoding="utf-8")
+    assert "0 added, 1 changed" in re.sub(r"\x1b\[[0-9;]*m", "", log)
+    small = files_of(site)
+    assert b"By counting on one hand." in small["chapters/toy.html"]
+    (book / "_build" / "site.json").unlink()
+    assert python(book, "tools.site", "build").returncode == 0
+    assert small.keys() == files_of(site).keys()
+    assert [name for name, content in files_of(site).items() if small[name] != content] == []
+
+    # a title that another page shows changes there too, and a label that it names may not go
+    assert "Built" in build_after("## Sums", "## Totals")
+    assert "Totals" in (site / "appendix" / "other.html").read_text(encoding="utf-8")
+    complaint = build_after("(sec-toy-sums)=", "(sec-toy-totals)=")
+    assert re.search(r"appendix/other.md:3: WARNING: undefined label: 'sec-toy-sums'", complaint)
 
 
 def test_every_fault_is_reported_with_its_place_also_the_second_time(book: Path):

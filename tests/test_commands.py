@@ -35,6 +35,7 @@ def test_allowed_pythons_are_not_refused(version):
     assert run.refusal((*version, 1), sys.executable) is None
 
 
+@pytest.mark.ci
 def test_the_refusal_comes_before_anything_that_could_fail():
     """Under a Python that says it is 3.9, nothing but the sentence is printed."""
     trick = "import sys, runpy; sys.version_info = (3, 9, 2); runpy.run_path('tools/run.py')"
@@ -187,6 +188,7 @@ def without_chromium(**variables: str):
     )
 
 
+@pytest.mark.ci
 def test_without_chromium_the_browser_tests_are_left_out_in_a_sentence():
     result = without_chromium()
     assert result.returncode == run.LEFT_OUT
@@ -195,12 +197,14 @@ def test_without_chromium_the_browser_tests_are_left_out_in_a_sentence():
     assert "apt install chromium" in sentence
 
 
+@pytest.mark.ci
 def test_without_chromium_ci_fails():
     result = without_chromium(CI="true")
     assert result.returncode == 1
     assert "with CI set they are not left out" in result.stderr
 
 
+@pytest.mark.ci
 def test_the_other_tests_do_not_look_at_the_site():
     """They run before it is built."""
     result = subprocess.run(
@@ -252,6 +256,7 @@ def check_in(folder: Path, **variables: str):
     )
 
 
+@pytest.mark.ci
 def test_no_network_is_one_sentence(copy):
     result = check_in(copy, PIP_INDEX_URL="http://me:secret@127.0.0.1:9/simple", PIP_RETRIES="0")
     assert result.returncode == 1
@@ -262,6 +267,7 @@ def test_no_network_is_one_sentence(copy):
     assert not (copy / ".venv" / "stamp").exists()
 
 
+@pytest.mark.ci
 def test_a_folder_that_cannot_be_written_is_one_sentence(copy):
     (copy / "_build").write_text("a file where the log's folder should be")
     result = check_in(copy)
@@ -281,6 +287,7 @@ def exchange_pip(copy: Path, version: str = "1.0") -> Path:
     return wheel
 
 
+@pytest.mark.ci
 def test_a_failing_installation_is_one_sentence_and_leaves_no_stamp(copy):
     exchange_pip(copy)
     result = check_in(copy)
@@ -291,6 +298,7 @@ def test_a_failing_installation_is_one_sentence_and_leaves_no_stamp(copy):
     assert not (copy / ".venv" / "stamp").exists()
 
 
+@pytest.mark.ci
 def test_a_pip_that_the_lock_does_not_allow_is_not_run(copy):
     exchange_pip(copy).write_bytes(b"something else")
     result = check_in(copy)
@@ -300,6 +308,7 @@ def test_a_pip_that_the_lock_does_not_allow_is_not_run(copy):
     assert not (copy / ".venv").exists()
 
 
+@pytest.mark.ci
 def test_a_lock_with_another_pip_than_the_one_that_is_there(copy):
     exchange_pip(copy).unlink()
     result = check_in(copy)

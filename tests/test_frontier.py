@@ -1,8 +1,6 @@
 """Trees over the classes: against twins that recurse in Python, refit one by one, and enumerate."""
 
 import os
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -698,14 +696,6 @@ def test_trees_say_what_is_wrong(kind):
 def test_costs_that_cannot_be_are_refused(machine, costs, classes, message):
     with pytest.raises(ValueError, match=message):
         machine.fit_costs(np.zeros((2, 1)), costs, classes)
-
-
-def test_importing_loads_no_compiler():
-    program = (
-        "import sys; from mcutils import frontier; "
-        "assert not {'numba', 'matplotlib', 'cvxopt'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_a_thousand_classes_are_learnt_and_told_apart():

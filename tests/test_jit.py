@@ -13,6 +13,17 @@ import mcutils
 from mcutils.jit import gray
 
 
+def test_importing_loads_no_compiler():
+    """Of no module but those that are compiled; and `mcutils` alone does not even load numpy."""
+    names = {path.stem for path in Path(mcutils.__file__).parent.glob("[!_]*.py")} - {"plot"}
+    program = (
+        "import sys, mcutils; assert 'numpy' not in sys.modules; "
+        f"from mcutils import data, {', '.join(sorted(names))}; "
+        "assert not {'numba', 'matplotlib', 'cvxopt'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 @pytest.mark.parametrize("m", [0, 1, 5])
 def test_compiled_and_python_agree(m):
     rng = np.random.default_rng(0)
@@ -28,6 +39,7 @@ def test_compiled_and_python_agree(m):
     both(gray.squared_norms, 1, moves, shape=(2**m,))
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(os.name == "nt", reason="there the user's own cache is not found by a variable")
 def test_nowhere_to_write_to(tmp_path):
     # Read-only for every user, root included: where the caches would be folders there are files.

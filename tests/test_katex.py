@@ -91,6 +91,7 @@ def letters(text: str) -> str:
     return html.unescape(re.sub(r"<[^>]+>", "", text))
 
 
+@pytest.mark.ci
 def test_every_fault_is_told_once_with_place_and_formula(build: tuple[Path, str]):
     complaints = build[1]
     for cell, (tex, complaint) in enumerate(FAULTS.items(), start=2):
@@ -105,6 +106,7 @@ def test_every_fault_is_told_once_with_place_and_formula(build: tuple[Path, str]
     assert "formulas.md" not in complaints
 
 
+@pytest.mark.ci
 def test_all_formulas_are_typeset_with_the_books_macros(page: str):
     written = [
         html.unescape(tex) for tex in re.findall(r"<annotation[^>]*>(.*?)</annotation>", page, re.DOTALL)
@@ -129,6 +131,7 @@ def test_all_formulas_are_typeset_with_the_books_macros(page: str):
     )
 
 
+@pytest.mark.ci
 def test_numbers_and_references(page: str):
     for number, label in ((1, "first"), (2, "second")):
         assert (
@@ -144,10 +147,12 @@ def test_numbers_and_references(page: str):
     assert page.count('class="eqno"') == 2
 
 
+@pytest.mark.ci
 def test_browser_title_has_letters_only(page: str):
     assert "<title>Formulas, even R in a title &#8212;" in page
 
 
+@pytest.mark.ci
 def test_comma_and_brackets_stay_beside_the_formula(page: str):
     assert re.search(
         r'<span class="beside-formula">\(<span class="math[^>]*><span class="katex">.*?</span>\),</span> not',
@@ -155,6 +160,7 @@ def test_comma_and_brackets_stay_beside_the_formula(page: str):
     )
 
 
+@pytest.mark.ci
 def test_stylesheet_and_fonts_are_in_the_site(build: tuple[Path, str], page: str):
     assert re.search(r'<link [^>]*href="\.\./_static/book\.bundle\.css\?v=', page)
     assert 'url("katex/fonts/' in (build[0] / "_static" / "book.bundle.css").read_text(encoding="utf-8")
@@ -166,6 +172,7 @@ def test_stylesheet_and_fonts_are_in_the_site(build: tuple[Path, str], page: str
     assert (folder / "LICENSE").is_file()
 
 
+@pytest.mark.ci
 def test_pages_ask_no_other_host(build: tuple[Path, str]):
     for path in build[0].rglob("*.html"):
         text = path.read_text(encoding="utf-8")

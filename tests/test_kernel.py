@@ -5,8 +5,6 @@ The kernel perceptron: exact twins that keep no scores, the same machine in feat
 
 import os
 import pickle
-import subprocess
-import sys
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import comb, exp, factorial, prod, sqrt
@@ -711,11 +709,3 @@ CHECKED = [
 def test_scikit_learn_accepts_the_perceptron(estimator, check):
     assert os.environ["SCIPY_ARRAY_API"] == "1"
     check(estimator)
-
-
-def test_importing_loads_no_compiler():
-    program = (
-        "import sys; from mcutils import binary, kernel; "
-        "assert not {'numba', 'matplotlib', 'cvxopt'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)

@@ -493,6 +493,7 @@ def words(html: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
 
 
+@pytest.mark.ci
 def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
     lemma = statement("lemma", "lem-codes-hard")
     more = text(lemma + PROOF, sources=["K.5"], **{"no-witness": {"lem-codes-hard": "infinite"}})
@@ -520,6 +521,7 @@ def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
     assert "1.2 s (ours) against 2 s (scikit-learn) 0.61 (0.50 to 0.70, 7 repeats)" in shown
 
 
+@pytest.mark.ci
 def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path) -> None:
     write_book(tmp_path, errata=changed(ERRATA, lambda d: error(d).update(witnesses=["thm-codes-none"])))
     done = build(tmp_path)

@@ -19,6 +19,13 @@ from tools import notebooks, stored
 
 TOY = FIXTURE / "chapters" / "toy.ipynb"
 
+# reads a module and a file whose names stand nowhere
+SLY = """
+import importlib
+
+importlib.import_module("mcutils.hid" + "den")
+_ = open("../mcutils/num" + "bers.csv").read()"""
+
 # positions among all its cells
 MACROS, SETUP, INTRO, IMPORT, WITNESS, FIGURE = 0, 1, 2, 3, 4, 6
 
@@ -233,6 +240,7 @@ def test_cells_without_ids_get_the_same_ones_each_time(toy: NotebookNode, tmp_pa
 # -- write -------------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 def test_rewriting_twice_changes_no_byte(tmp_path: Path):
     book = copy_to(tmp_path, "toy")
     chapter = book / "chapters" / "toy.ipynb"
@@ -247,6 +255,7 @@ def test_rewriting_twice_changes_no_byte(tmp_path: Path):
     assert check.returncode == 0, check.stderr
 
 
+@pytest.mark.ci
 def test_a_chapter_that_raises_is_not_written(tmp_path: Path):
     book = copy_to(tmp_path, "faulty", "toy")
     toy, faulty = (book / "chapters" / f"{name}.ipynb" for name in ("toy", "faulty"))
@@ -263,6 +272,7 @@ def test_a_chapter_that_raises_is_not_written(tmp_path: Path):
     assert (toy.read_bytes(), faulty.read_bytes()) == before
 
 
+@pytest.mark.ci
 def test_an_unknown_name_is_answered_with_the_known_ones(tmp_path: Path):
     run = python(copy_to(tmp_path, "toy"), "tools.notebooks", "write", "tyo")
     assert run.returncode == 2
@@ -281,6 +291,11 @@ def tested(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     changed = notebooks.read(book / "chapters" / "toy.ipynb")
     changed.cells[IMPORT].outputs[0].text = "4243\n"
     (book / "chapters" / "changed.ipynb").write_text(notebooks.text(changed), encoding="utf-8")
+    sly = notebooks.read(book / "chapters" / "toy.ipynb")
+    sly.cells[IMPORT].source += SLY
+    (book / "chapters" / "sly.ipynb").write_text(notebooks.text(sly), encoding="utf-8")
+    for name, text in {"hidden.py": "", "numbers.csv": "1,2\n"}.items():
+        (book / "mcutils" / name).write_text(text, encoding="utf-8")
     # without --dist loadscope: the conftest sees to it that a chapter stays on one worker
     run = python(book, "pytest", "--nbval", "-n", "2", "-rA", "--color=no", "chapters")
     assert run.returncode == 1, run.stderr
@@ -293,12 +308,14 @@ def outcomes(report: str, chapter: str) -> dict[str, str]:
     return {item: outcome for outcome, item in lines}
 
 
+@pytest.mark.ci
 def test_a_right_chapter_passes_in_parallel(tested: tuple[Path, str]):
     # the second witness reads what the mutants of the first one overwrite
-    items = ["Form", *(f"Cell {n}" for n in range(6)), "Mutants of cell 5", "Mutants of cell 6"]
+    items = ["Form", *(f"Cell {n}" for n in range(6)), "Sight", "Mutants of cell 5", "Mutants of cell 6"]
     assert outcomes(tested[1], "toy") == dict.fromkeys(items, "PASSED")
 
 
+@pytest.mark.ci
 def test_a_witness_that_cannot_fail_fails(tested: tuple[Path, str]):
     _, report = tested
     assert outcomes(report, "vacuous")["Mutants of cell 4"] == "FAILED"
@@ -307,11 +324,13 @@ def test_a_witness_that_cannot_fail_fails(tested: tuple[Path, str]):
     assert where + survived in report
 
 
+@pytest.mark.ci
 def test_a_mutant_that_merely_breaks_the_code_fails(tested: tuple[Path, str]):
     raised = "with '== sum([1, 2])' replaced by '== summ([1, 2])' it raised NameError: name 'summ' is not"
     assert raised in tested[1]
 
 
+@pytest.mark.ci
 def test_a_witness_that_cannot_be_run_again_fails(tested: tuple[Path, str]):
     _, report = tested
     assert outcomes(report, "vacuous")["Mutants of cell 6"] == "FAILED"
@@ -319,6 +338,7 @@ def test_a_witness_that_cannot_be_run_again_fails(tested: tuple[Path, str]):
     assert where + "run again by itself after the last cell, it raised AssertionError" in report
 
 
+@pytest.mark.ci
 def test_a_changed_number_fails_and_spares_the_mutants(tested: tuple[Path, str]):
     _, report = tested
     assert outcomes(report, "changed")["Cell 1"] == "FAILED"
@@ -326,10 +346,11 @@ def test_a_changed_number_fails_and_spares_the_mutants(tested: tuple[Path, str])
     assert "not every cell of this chapter ran and passed" in report
 
 
+@pytest.mark.ci
 def test_outputs_are_kept_where_every_cell_passed(tested: tuple[Path, str]):
     book, _ = tested
     kept = book / "_build" / "outputs" / "chapters"
-    assert sorted(path.name for path in kept.iterdir()) == ["toy.json", "vacuous.json"]
+    assert sorted(path.name for path in kept.iterdir()) == ["sly.json", "toy.json", "vacuous.json"]
     entry = json.loads((kept / "toy.json").read_text(encoding="utf-8"))
     nb = notebooks.read(book / "chapters" / "toy.ipynb")
     stored.put(nb, entry["outputs"])
@@ -338,11 +359,36 @@ def test_outputs_are_kept_where_every_cell_passed(tested: tuple[Path, str]):
     assert entry["seconds"] > 0
 
 
+@pytest.mark.ci
+def test_a_chapter_that_reads_what_its_key_does_not_cover_fails(tested: tuple[Path, str]):
+    assert outcomes(tested[1], "sly")["Sight"] == "FAILED"
+    assert "chapters/sly.ipynb reads mcutils/hidden.py, mcutils/numbers.csv, and tools/stored.py" in tested[1]
+
+
+@pytest.mark.ci
+def test_quick_compares_what_is_stored_and_says_what_it_left_out(tested: tuple[Path, str], tmp_path: Path):
+    book = shutil.copytree(tested[0], tmp_path / "book")
+    run = python(book, "pytest", "--nbval", "--quick", "-rA", "--color=no", "chapters")
+    assert outcomes(run.stdout, "toy") == {"Form": "PASSED", "Stored outputs": "PASSED"}
+    # what is stored is not what this chapter shows: it is executed, and fails
+    assert outcomes(run.stdout, "changed")["Cell 1"] == "FAILED"
+    assert "Left out, because of --quick: 3 chapters were not executed again" in run.stdout
+    chapters = [notebooks.read(path) for path in (book / "chapters").glob("*.ipynb")]
+    mutants = sum(len(cell.metadata.get("mutants", [])) for nb in chapters for cell in nb.cells)
+    assert f"{mutants} mutants were not tried" in run.stdout
+    toy = book / "chapters" / "toy.ipynb"
+    toy.write_text(toy.read_text(encoding="utf-8").replace("4242", "4243"), encoding="utf-8")
+    run = python(book, "pytest", "--nbval", "--quick", "-rA", "--color=no", "chapters/toy.ipynb")
+    assert outcomes(run.stdout, "toy")["Stored outputs"] == "FAILED"
+    assert "chapters/toy.ipynb, cell 2 of code: the present code prints something else" in run.stdout
+
+
+@pytest.mark.ci
 def test_mutants_can_be_left_out(tested: tuple[Path, str]):
     book, _ = tested
     run = python(book, "pytest", "--nbval", "--no-mutants", "-rA", "--color=no", "chapters/vacuous.ipynb")
     assert run.returncode == 0, run.stdout
-    assert set(outcomes(run.stdout, "vacuous")) == {"Form", *(f"Cell {n}" for n in range(4))}
+    assert set(outcomes(run.stdout, "vacuous")) == {"Form", *(f"Cell {n}" for n in range(4)), "Sight"}
 
 
 # -- the setup cell ----------------------------------------------------------------------

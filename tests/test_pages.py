@@ -125,6 +125,7 @@ def pages(book: Path) -> dict[str, Page]:
     return {p.relative_to(html).with_suffix("").as_posix(): Page(p) for p in found}
 
 
+@pytest.mark.ci
 def test_every_page_has_a_description_of_its_own(pages: dict[str, Page]):
     descriptions = [page.description() for page in pages.values()]
     assert len(set(descriptions)) == len(descriptions) >= 6
@@ -137,6 +138,7 @@ def test_every_page_has_a_description_of_its_own(pages: dict[str, Page]):
     assert "A small book" in pages["index"].description()
 
 
+@pytest.mark.ci
 def test_titles_and_languages(pages: dict[str, Page]):
     for name, page in pages.items():
         assert page.all("html", lang="en"), name
@@ -144,6 +146,7 @@ def test_titles_and_languages(pages: dict[str, Page]):
     assert pages["index"].text.count("<title>Multi-Class Classification — Theorems You Can Run</title>") == 1
 
 
+@pytest.mark.ci
 def test_no_id_twice_and_no_role_that_is_withdrawn(pages: dict[str, Page]):
     for name, page in pages.items():
         ids = [a["id"] for _, a in page.elements if "id" in a]
@@ -152,10 +155,12 @@ def test_no_id_twice_and_no_role_that_is_withdrawn(pages: dict[str, Page]):
     assert pages["index"].all("div", role="listitem")
 
 
+@pytest.mark.ci
 def test_a_formula_at_the_head_of_a_column_has_a_name(pages: dict[str, Page]):
     assert pages["appendix/everything"].all("math", **{"aria-label": "xM"})
 
 
+@pytest.mark.ci
 def test_icons_are_few_and_all_of_them_are_there(book: Path, pages: dict[str, Page]):
     static = book / "_build" / "html" / "_static"
     assert "icons/book-icons.woff2" in (static / "book.css").read_text(encoding="utf-8")
@@ -177,6 +182,7 @@ def test_icons_are_few_and_all_of_them_are_there(book: Path, pages: dict[str, Pa
         assert glyph[1] in kept, icon
 
 
+@pytest.mark.ci
 def test_no_page_loads_what_only_some_readers_need(pages: dict[str, Page]):
     for name, page in pages.items():
         scripts = [a["src"] or "" for a in page.all("script") if "src" in a]
@@ -188,6 +194,7 @@ def test_no_page_loads_what_only_some_readers_need(pages: dict[str, Page]):
             assert "const DOCUMENTATION_OPTIONS" in page.text
 
 
+@pytest.mark.ci
 def test_one_stylesheet_with_all_that_it_names(book: Path, pages: dict[str, Page]):
     static = book / "_build" / "html" / "_static"
     links = {
@@ -234,6 +241,7 @@ def test_rules_that_can_match_nothing_are_left_out():
         list(used(tinycss2.parse_stylesheet("}"), set()))
 
 
+@pytest.mark.ci
 def test_icon_of_the_site(book: Path, pages: dict[str, Page]):
     for page in pages.values():
         (icon,) = page.all("link", rel="icon")
@@ -241,12 +249,14 @@ def test_icon_of_the_site(book: Path, pages: dict[str, Page]):
     assert (book / "_build" / "html" / "_static" / "favicon.png").is_file()
 
 
+@pytest.mark.ci
 def test_figures_have_their_place_before_they_come(pages: dict[str, Page]):
     (figure,) = pages["chapters/toy"].figures()
     assert figure["loading"] == "lazy"
     assert int(figure["width"] or 0) > int(figure["height"] or 0) > 100
 
 
+@pytest.mark.ci
 def test_a_figure_of_a_chapter_on_another_page(pages: dict[str, Page]):
     (there,) = pages["chapters/toy"].figures()
     (here,) = pages["appendix/everything"].figures()
@@ -256,6 +266,7 @@ def test_a_figure_of_a_chapter_on_another_page(pages: dict[str, Page]):
     assert "<em>Drawn</em> by the chapter." in pages["appendix/everything"].text
 
 
+@pytest.mark.ci
 def test_every_chapter_can_be_downloaded_and_run(book: Path, pages: dict[str, Page]):
     links = [a["href"] or "" for a in pages["chapters/toy"].all("a")]
     assert f"https://mybinder.org/v2/gh/{REPOSITORY[-13:]}/main?urlpath=lab/tree/chapters/toy.ipynb" in links
@@ -272,6 +283,7 @@ def test_what_binder_needs_is_there():
     assert "pip install --no-deps" in (binder / "postBuild").read_text(encoding="utf-8")
 
 
+@pytest.mark.ci
 def test_an_image_without_alternative_text_fails_the_build(book: Path, tmp_path: Path):
     copied = shutil.copytree(book, tmp_path / "book")
     shutil.copy(ROOT / "web" / "readme.png", copied / "appendix")

@@ -592,7 +592,7 @@ def test_a_large_matrix_that_is_no_gram_matrix_is_refused():
         KernelBall(gram)
 
 
-def test_importing_it_loads_no_compiler():
+def test_only_the_enumeration_is_compiled():
     program = (
         "import sys; from mcutils import rademacher as r;"
         "r.monte_carlo(r.KernelBall([[1.0]]), 5); r.exact(r.Thresholds([1.0, 2.0]));"

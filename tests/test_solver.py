@@ -516,11 +516,3 @@ def test_scikit_learn_accepts_the_machines(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         check(estimator)
-
-
-def test_importing_loads_no_compiler():
-    program = (
-        "import sys; from mcutils import solver; "
-        "assert not {'numba', 'matplotlib', 'cvxopt'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)

@@ -2,8 +2,6 @@
 
 import os
 import pickle
-import subprocess
-import sys
 import tracemalloc
 import warnings
 from itertools import product
@@ -696,11 +694,3 @@ def test_scikit_learn_accepts_the_machine(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         check(estimator)
-
-
-def test_importing_loads_no_compiler():
-    program = (
-        "import sys; from mcutils import hinge, subgradient; "
-        "assert not {'numba', 'matplotlib', 'cvxopt'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)

@@ -236,11 +236,11 @@ def execute(path: Path, nb: NotebookNode) -> tuple[list[Any], float]:
 
 def execute_and_save(path: Path, nb: NotebookNode) -> float:
     """Execute, put the outputs into `nb`, keep them for the site; the seconds that it took."""
-    key = stored.key()
+    key = stored.key(nb)
     outputs, seconds = execute(path, nb)
     stored.put(nb, outputs)
-    if stored.key() == key:  # else the helpers were edited meanwhile: whose outputs are these?
-        stored.save(path, nb, outputs, seconds, key)
+    if stored.key(nb) == key:  # else the helpers were edited meanwhile: whose outputs are these?
+        stored.save(path, outputs, seconds, key)
     return seconds
 
 

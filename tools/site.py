@@ -3,17 +3,20 @@
     python -m tools.site build    (make book)
     python -m tools.site serve    (make serve)
 
-Sphinx alone would let errors pass: a second build over the first one's files reports nothing
-that it has reported before. So whenever an input has changed, pages and doctrees are deleted
-and everything is built anew, with every warning an error. Chapters are not executed anew for
-that: see tools/stored.py.
+Sphinx alone would let errors pass: a second build over the first one's files reports nothing that it
+has reported before. So what a build leaves behind is kept only if the build was clean. Then a change of
+pages, of mcutils or of data has only those pages read again that it can reach (web/ext/incremental.py);
+any other change, of a style, a program, the configuration, starts from nothing. Every warning is an error.
+Chapters are not executed anew for that: see tools/stored.py.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
+import hashlib
 import http.server
+import json
 import os
 import re
 import shutil
@@ -28,21 +31,65 @@ from tools.stored import ROOT
 BUILD = ROOT / "_build"
 HTML = BUILD / "html"
 LOG = BUILD / "site.log"
-FINGERPRINT = BUILD / "site.fingerprint"
+STATE = BUILD / "site.json"
 
-# every warning an error (-W), every reference resolved (-n), all of them reported
-JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
-OPTIONS = ["build", ".", "-W", "-n", "--keep-going"]
+# Where a change has only the pages read again that depend on it: Sphinx knows of pages, of what their
+# directives read and of the docstrings on the page of mcutils; web/ext/incremental.py of chapters' outputs.
+FOLLOWED = ("chapters/", "appendix/", "mcutils/", "index.md", "errata.yml", "sources.yml", "benchmarks/")
 
-
-def fingerprint() -> str:
-    """Of everything that a page can depend on: the repository's files, bar the tests."""
-    return stored.digest(path for path in stored.files() if not path.is_relative_to(ROOT / "tests"))
+PROCESSES = min(4, os.cpu_count() or 1)
 
 
-def up_to_date(fresh: str) -> bool:
-    built = FINGERPRINT.exists() and (HTML / "index.html").exists()
-    return built and FINGERPRINT.read_text(encoding="utf-8") == fresh
+# no page shows these
+UNSEEN = ("tests/", "experiments/", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+
+
+def state() -> dict[str, str]:
+    """A hash of each file that a page can depend on."""
+    paths = (path for path in stored.files() if not path.relative_to(ROOT).as_posix().startswith(UNSEEN))
+    hashes = {
+        path.relative_to(ROOT).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths
+    }
+    return {"Python": sys.version, **hashes}
+
+
+def last_state() -> dict[str, str] | None:
+    """That of the last build if it was clean and is still there."""
+    if not STATE.exists() or not (HTML / "index.html").exists():
+        return None
+    found: dict[str, str] = json.loads(STATE.read_text(encoding="utf-8"))
+    return found
+
+
+def can_follow(before: dict[str, str], now: dict[str, str]) -> bool:
+    """Whether the change is one of contents, in files whose readers Sphinx knows."""
+    changed = [name for name in now if before.get(name) != now[name]]
+    followed = all(name.startswith(FOLLOWED) and name != "mcutils/__init__.py" for name in changed)
+    return before.keys() == now.keys() and followed  # the version of mcutils stands on the status page
+
+
+def run_sphinx() -> int:
+    """Sphinx as Jupyter Book configures it, in several processes. Exit status."""
+    from jupyter_book.sphinx import build_sphinx  # type: ignore[import-untyped]
+
+    print(f"Building with {PROCESSES} processes", flush=True)
+    result = build_sphinx(
+        ROOT,
+        HTML,
+        noconfig=True,
+        path_config=ROOT / "_config.yml",
+        doctreedir=BUILD / ".doctrees",
+        # what the command line of Jupyter Book hands on: every reference resolved (nitpicky)
+        confoverrides={
+            "external_toc_path": str(ROOT / "_toc.yml"),
+            "latex_individualpages": False,
+            "nitpicky": True,
+        },
+        warningiserror=True,
+        keep_going=True,
+        jobs=PROCESSES,
+    )
+    return int(bool(result))  # an exception has been told
 
 
 def readable(complaints: str) -> str:
@@ -62,16 +109,17 @@ def readable(complaints: str) -> str:
 def build() -> int:
     """Build the site unless nothing has changed since the last build. Exit status."""
     start = time.perf_counter()
-    fresh = fingerprint()
-    if up_to_date(fresh):
+    before, now = last_state(), state()
+    if before == now:
         print(f"The site is up to date: {HTML / 'index.html'}")
         return 0
-    FINGERPRINT.unlink(missing_ok=True)
-    for made in (HTML, BUILD / ".doctrees", BUILD / "jupyter_execute"):
-        shutil.rmtree(made, ignore_errors=True)
+    STATE.unlink(missing_ok=True)
+    if before is None or not can_follow(before, now):
+        for made in (HTML, BUILD / ".doctrees", BUILD / "jupyter_execute"):
+            shutil.rmtree(made, ignore_errors=True)
     BUILD.mkdir(exist_ok=True)
     with tempfile.TemporaryFile("w+", encoding="utf-8") as complaints, LOG.open("w", encoding="utf-8") as log:
-        command = [sys.executable, "-c", JUPYTER_BOOK, *OPTIONS]
+        command = [sys.executable, "-m", "tools.site", "sphinx"]
         with subprocess.Popen(
             command, cwd=ROOT, stdout=subprocess.PIPE, stderr=complaints, text=True, encoding="utf-8"
         ) as run:
@@ -86,7 +134,7 @@ def build() -> int:
     if run.returncode != 0:
         print(f"{found}\nThe site was not built; the whole log is {LOG}", file=sys.stderr)
         return 1
-    FINGERPRINT.write_text(fresh, encoding="utf-8")
+    STATE.write_text(json.dumps(now), encoding="utf-8")
     print(f"Built in {time.perf_counter() - start:.0f} s: {HTML / 'index.html'}")
     return 0
 
@@ -118,8 +166,9 @@ def serve() -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.site", description="Build or serve the site.")
-    parser.add_argument("command", choices=["build", "serve"])
-    return {"build": build, "serve": serve}[parser.parse_args().command]()
+    commands = {"build": build, "serve": serve, "sphinx": run_sphinx}  # the last is a process of `build`
+    parser.add_argument("command", choices=commands)
+    return commands[parser.parse_args().command]()
 
 
 if __name__ == "__main__":

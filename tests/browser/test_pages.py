@@ -36,8 +36,18 @@ def complain(found):
         pytest.fail("\n".join(found), pytrace=False)
 
 
-@pytest.mark.parametrize("width", checks.WIDTHS)
-@pytest.mark.parametrize("name", [*PAGES, "search.html"])
+def pytest_generate_tests(metafunc):
+    """Each page at each width; with --quick at one of them, which are taken in turn."""
+    if metafunc.function is not test_page:
+        return
+    names, widths = [*PAGES, "search.html"], list(checks.WIDTHS)
+    if metafunc.config.getoption("--quick"):
+        visits = [(name, widths[n % len(widths)]) for n, name in enumerate(names)]
+    else:
+        visits = [(name, width) for name in names for width in widths]
+    metafunc.parametrize(("name", "width"), visits)
+
+
 def test_page(browser, root, name, width):
     found = checks.visit(browser, root, name, width)
     complain([f"{check}: {place}" for check, places in found.items() for place in places])

@@ -1,8 +1,9 @@
 """Sphinx extension: one stylesheet, with the rules that the site uses.
 
-A page has a dozen of them, and shows nothing before the last has come; on a slow line each costs a
-journey there and back. When the site is built, what its pages link is put into one file each links
-instead, and the settings that scripts read (`documentation_options.js`, 300 bytes) into the page itself.
+A page links a dozen stylesheets and is rendered only when the last has arrived; on a slow connection each
+costs a round trip. So what the pages link is put into one file that each links instead, and the settings
+that scripts read (`documentation_options.js`, 300 bytes) are put into the page itself. The file begins with
+the names of what it was made of: a page that was not written again in this build links it already.
 
 Two thirds of what the theme and its extensions bring is for things that this book does not have. A rule
 stays if every class and id that its selector needs occurs as a word in some page or script.
@@ -26,6 +27,7 @@ LINK = re.compile(
 SETTINGS = re.compile(
     r'<script\b[^>]*\bsrc="((?:\.\./|\./)*_static/documentation_options\.js)[^"]*"[^>]*></script>'
 )
+MADE_OF = re.compile(r"/\* made of (.*?) \*/")
 IMPORT = re.compile(r"""@import\s+(?:url\()?["']?([^"')]+)["']?\)?\s*;""")
 ADDRESS = re.compile(r"""url\(\s*["']?(?!data:|https?:|#)([^"')]+)["']?\s*\)""")
 
@@ -93,13 +95,18 @@ def bundle(app: Sphinx, exception: Exception | None) -> None:
     static = out / "_static"
     words = words_of_the_site(out)
     bundles: dict[tuple[str, ...], str] = {}
+    earlier = {  # before anything is written: what the bundles of the last build were made of
+        file.name: tuple(match[1].split())
+        for file in static.glob("book.bundle*.css")
+        if (match := MADE_OF.match(file.read_text(encoding="utf-8")))
+    }
 
     def bundled(names: tuple[str, ...]) -> str:
         """The address, from `static`, of the one stylesheet made of these."""
         if names not in bundles:
             css = "\n".join(inlined(static, name) for name in names)
             rules = tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True)
-            content = "\n".join(used(rules, words)) + "\n"
+            content = f"/* made of {' '.join(names)} */\n" + "\n".join(used(rules, words)) + "\n"
             mark = hashlib.sha256(content.encode()).hexdigest()[:8]
             file = "book.bundle.css" if not bundles else f"book.bundle.{mark}.css"
             (static / file).write_text(content, encoding="utf-8")
@@ -110,16 +117,19 @@ def bundle(app: Sphinx, exception: Exception | None) -> None:
     for page in sorted(out.rglob("*.html")):
         if page.is_relative_to(static):
             continue
-        head, end, rest = page.read_text(encoding="utf-8").partition("</head>")
+        text = page.read_text(encoding="utf-8")
+        head, end, rest = text.partition("</head>")
         links = [match[1] for match in LINK.finditer(head)]
         if links:
             root = links[0].split("_static/")[0]
-            one = bundled(tuple(link.split("_static/")[1] for link in links))
+            names = [link.split("_static/")[1] for link in links]
+            one = bundled(tuple(part for name in names for part in earlier.get(name, (name,))))
             start, stop = next(LINK.finditer(head)).span()
             link = f'\n    <link rel="stylesheet" href="{root}_static/{one}" />'
             head = head[:start] + link + LINK.sub("", head[stop:])
         head = SETTINGS.sub(f"<script>{settings}</script>".replace("\\", r"\\"), head)
-        page.write_text(head + end + rest, encoding="utf-8")
+        if head + end + rest != text:
+            page.write_text(head + end + rest, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

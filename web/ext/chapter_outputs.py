@@ -39,9 +39,8 @@ def chapters(env: BuildEnvironment, docnames: list[str]) -> list[Path]:
 
 
 def execute_what_is_stale(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    key = stored.key()
     paths = chapters(env, docnames)
-    stale = [path for path in paths if not stored.load(path, notebooks.read(path), key)]
+    stale = [path for path in paths if not stored.load(path, notebooks.read(path))]
     for path in stale:
         logger.info("to be executed: %s", notebooks.shown(path))
     for path, result in notebooks.two_at_a_time(
@@ -58,7 +57,7 @@ def use_stored_outputs(app: Sphinx, docname: str, source: list[str]) -> None:
     if path.suffix != ".ipynb":
         return
     nb = nbformat.reads(source[0], as_version=4)
-    if entry := stored.load(path, nb, stored.key()):  # else it failed, and Sphinx has been told
+    if entry := stored.load(path, nb):  # else it failed, and Sphinx has been told
         stored.put(nb, entry["outputs"])
         source[0] = nbformat.writes(nb)
 
@@ -83,11 +82,11 @@ class ExecutionTimes(Table):
     heads = ("chapter", "seconds")
 
     def rows(self) -> list[tuple[str, ...]]:
-        key = stored.key()
         rows = []
         total = 0.0
         for path in chapters(self.env, list(self.env.found_docs)):
-            if entry := stored.load(path, notebooks.read(path), key):
+            self.env.note_dependency(str(stored.entry(path)))
+            if entry := stored.load(path, notebooks.read(path)):
                 total += entry["seconds"]
                 page = self.env.path2doc(str(path))
                 rows.append((f"{{doc}}`/{page}`", f"{entry['seconds']:.1f}"))

@@ -121,7 +121,7 @@ class ChapterFigure(SphinxDirective):
             for number, cell in enumerate(code):
                 if cell.metadata.get("mystnb", {}).get("figure", {}).get("name") == name:
                     self.env.note_dependency(str(path))
-                    entry = stored.load(path, chapter, stored.key())
+                    entry = stored.load(path, chapter)
                     # else the chapter failed, and Sphinx has been told
                     return self.figure(cell, entry["outputs"][number]) if entry else []
         raise self.error(f"no cell of a chapter has the figure {name!r}")

@@ -15,6 +15,7 @@ import copy
 import functools
 import html
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -64,7 +65,8 @@ class FormulaError(Exception):
 
 
 @functools.cache
-def engine() -> MiniRacer:
+def engine(process: int) -> MiniRacer:
+    """The engine of a process: Sphinx reads and writes pages in several, and an engine survives no fork."""
     context = MiniRacer()
     atexit.register(context.close)  # Python would not end while the engine is open
     context.eval((VENDORED / "katex.min.js").read_text(encoding="utf-8"))
@@ -79,8 +81,8 @@ def macros() -> str:
 
 @functools.cache
 def answer(tex: str, display: bool) -> dict[str, str]:
-    """What KaTeX makes of a formula, `html` or `error`. The same formula is typeset once a build."""
-    result: dict[str, str] = json.loads(engine().call("render", tex, display, macros()))
+    """What KaTeX makes of a formula, `html` or `error`. The same formula is typeset once in a process."""
+    result: dict[str, str] = json.loads(engine(os.getpid()).call("render", tex, display, macros()))
     return result
 
 
