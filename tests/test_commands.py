@@ -218,18 +218,43 @@ def test_the_other_tests_do_not_look_at_the_site():
     assert "tests/browser" not in result.stdout
 
 
-def test_ci_adds_a_pass_under_other_numerical_settings(monkeypatch):
-    ran = []
-    monkeypatch.setattr(run, "run_steps", lambda steps: ran.append(list(steps)))
-    monkeypatch.delenv("CI", raising=False)
-    run.test()
-    monkeypatch.setenv("CI", "true")
-    run.test()
-    here, ci = ran
-    assert [step[:2] for step in ci[:-1]] == [step[:2] for step in here]
-    _, program, variables = ci[-1]
-    assert "--nbval" in program
-    assert variables["OPENBLAS_CORETYPE"] == "Prescott"
+def test_ci_leaves_nothing_out_and_says_what_else_does(monkeypatch, capsys):
+    ran = {}
+    monkeypatch.setattr(run, "check", lambda: 0)
+    for ci in ("", "true"):
+        monkeypatch.setenv("CI", ci)
+        monkeypatch.setattr(run, "run_steps", lambda steps, ci=ci: ran.update({ci: list(steps)}) or 0)
+        assert run.test() == 0
+        said = capsys.readouterr().out
+        for name, _ in run.CI_TESTS:
+            assert (f"  {name}\n" in said) == (not ci)
+    assert [name for name, _, _ in ran["true"]] == [name for name, _ in run.TESTS + run.CI_TESTS]
+    assert [name for name, _, _ in ran[""]] == [name for name, _ in run.TESTS]
+    assert [program[-1] for _, program, _ in ran[""] if program[0] == "pytest"] == ["--quick", "--quick"]
+    assert not any("--quick" in program for _, program, _ in ran["true"])
+    (others,) = [step for step in ran["true"] if step[0] == "chapters, other numerics"]
+    assert "--nbval" in others[1]
+    assert others[2]["OPENBLAS_CORETYPE"] == "Prescott"
+
+
+def test_a_failed_check_fails_the_tests(monkeypatch):
+    monkeypatch.setattr(run, "run_steps", lambda steps: 0)
+    monkeypatch.setattr(run, "check", lambda: 1)
+    assert run.test() == 1
+
+
+def test_checks_run_together_and_each_is_told(capsys):
+    steps = [
+        (name, ("timeit", "-n1", "-r1", code), dict(os.environ))
+        for name, code in (("right", "print('a word')"), ("wrong", "raise ValueError('no')"))
+    ]
+    assert run.run_together(steps) == 1
+    said = capsys.readouterr().out
+    assert re.search(
+        r"=== right: .*\na word\n.*=== wrong: .*ValueError: no.*  ok       right\n  FAILED   wrong",
+        said,
+        re.DOTALL,
+    )
 
 
 # -- the environment -------------------------------------------------------------------------

@@ -23,6 +23,7 @@ if refusal(sys.version_info, sys.executable):
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -155,23 +156,47 @@ def run_steps(steps):
     return 1 if failed else 0
 
 
+def run_together(steps):
+    """Start every (name, program, variables) at once; print, in order, what each wrote and how it went."""
+    start = time.time()
+    running = []
+    for name, program, variables in steps:
+        output = tempfile.TemporaryFile()  # noqa: SIM115 (the program writes to it)
+        command = [environment.PYTHON, "-m"] + list(program)
+        process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=output, stderr=subprocess.STDOUT)
+        running.append((name, program, process, output))
+    failed = 0
+    report = []
+    for name, program, process, output in running:
+        code = process.wait()
+        failed += code != 0
+        report.append("  {0:<8} {1}".format("FAILED" if code else "ok", name))
+        output.seek(0)
+        words = output.read().decode("utf-8", "replace").rstrip()
+        output.close()
+        print("\n=== " + name + ": python -m " + " ".join(program) + ("\n" + words if words else ""))
+    print("\n" + "\n".join(report) + "\n  {0:.1f} s".format(time.time() - start))
+    sys.stdout.flush()
+    return 1 if failed else 0
+
+
 def check():
     variables = surroundings("check")
-    return run_steps([(name, program, variables) for name, program in CHECKS])
+    return run_together([(name, program, variables) for name, program in CHECKS])
 
 
 def test():
     variables = surroundings("test")
-    steps = [(name, program, variables) for name, program in CHECKS]
+    checked = check()
     if os.environ.get("CI"):
-        steps += [(name, program, variables) for name, program in TESTS]
+        steps = [(name, program, variables) for name, program in TESTS]
         steps += [(name, program, dict(variables, **OTHER_MACHINE)) for name, program in CI_TESTS]
-        return run_steps(steps)
-    steps += [
+        return run_steps(steps) or checked
+    steps = [
         (name, program + (QUICK,) if program[0] == "pytest" else program, variables)
         for name, program in TESTS
     ]
-    code = run_steps(steps)
+    code = run_steps(steps) or checked
     print("\nLeft out, and done by CI=true make test:")
     for what in LEFT_OUT_BY_QUICK + tuple(name for name, _ in CI_TESTS):
         print("  " + what)
