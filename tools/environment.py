@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
 import tomllib
 import venv
@@ -96,35 +97,48 @@ def install() -> None:
     )
     # What an earlier installation left is not mended but replaced: nothing outside the lock survives.
     venv.EnvBuilder(clear=True, symlinks=os.name != "nt").create(FOLDER)
-    with open(LOG, "w", encoding="utf-8") as log:
-        # No bytecode yet: Python writes it for the modules that are used, a fraction of them.
-        pip(
-            ["install", "--require-hashes", "--only-binary=:all:", "--no-compile", "-r", str(LOCK)],
-            log,
-            from_wheel=installer,
-        )
-        pip(["install", "--no-deps", "--no-build-isolation", "--no-index", "-e", str(ROOT)], log)
+    with open(LOG, "w", encoding="utf-8") as log, tempfile.TemporaryDirectory() as folder:
+        # No bytecode yet: Python writes it for the modules that are used, a fraction of them. The lock names
+        # every package, so there is nothing to resolve, and two pips share the work.
+        options = ["install", "--require-hashes", "--no-deps", "--only-binary=:all:", "--no-compile", "-r"]
+        commands = []
+        for number, part in enumerate(halves(lock)):
+            file = Path(folder, f"{number}.txt")
+            file.write_text(part, encoding="utf-8")
+            commands.append([*options, str(file)])
+        pip(commands, log, from_wheel=installer)
+        pip([["install", "--no-deps", "--no-build-isolation", "--no-index", "-e", str(ROOT)]], log)
     print(f"Installed in {time.monotonic() - start:.0f} s.", flush=True)
 
 
-def pip(arguments, log, from_wheel=None) -> None:
-    """Run pip, its words going to the log and, on a terminal, a count of packages to one line."""
+def halves(lock: str) -> list[str]:
+    """The entries of the lock, every second one in each half; an empty half is none."""
+    entries = [entry for entry in re.split(r"^(?=\S)", lock, flags=re.MULTILINE) if entry]
+    return [half for half in ("".join(entries[::2]), "".join(entries[1::2])) if half]
+
+
+def pip(commands, log, from_wheel=None) -> None:
+    """Run pips side by side: their words go to the log, a count of packages to a terminal."""
     variables = dict(os.environ, PIP_USER="0", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
     variables.pop("PYTHONHOME", None)
     variables.pop("PYTHONPATH", None)
     if from_wheel:  # on the path, not as a script: on Windows a script named pip may not install pip
         variables["PYTHONPATH"] = str(from_wheel)
     start = time.monotonic()
-    command = [PYTHON, "-m", "pip", *arguments]
-    with subprocess.Popen(command, cwd=ROOT, env=variables, stdout=log, stderr=subprocess.STDOUT) as process:
-        while process.poll() is None:
-            time.sleep(0.2)
-            if sys.stdout.isatty():
-                found = LOG.read_text(encoding="utf-8", errors="replace").count("\nCollecting ")
-                print(f"\r  {found} packages, {time.monotonic() - start:.0f} s ", end="", flush=True)
+    started = [
+        subprocess.Popen(
+            [PYTHON, "-m", "pip", *arguments], cwd=ROOT, env=variables, stdout=log, stderr=subprocess.STDOUT
+        )
+        for arguments in commands
+    ]
+    while any(process.poll() is None for process in started):
+        time.sleep(0.2)
+        if sys.stdout.isatty():
+            found = LOG.read_text(encoding="utf-8", errors="replace").count("\nCollecting ")
+            print(f"\r  {found} packages, {time.monotonic() - start:.0f} s ", end="", flush=True)
     if sys.stdout.isatty():
         print("\r" + " " * 40, end="\r")
-    if process.returncode:
+    if code := next((process.returncode for process in started if process.returncode), 0):
         words = LOG.read_text(encoding="utf-8", errors="replace")
         # Without a network pip ends with "No matching distribution", which is not the reason.
         if "(from versions: none)" in words:
@@ -132,7 +146,7 @@ def pip(arguments, log, from_wheel=None) -> None:
         elif errors := re.findall("^error: (.*)", words, re.IGNORECASE | re.MULTILINE):
             reason = f"pip says {errors[-1]!r}"
         else:
-            reason = f"pip ended with code {process.returncode}"
+            reason = f"pip ended with code {code}"
         raise Refusal(f"The packages could not be installed: {reason}; {LOG} has the whole story.")
 
 
