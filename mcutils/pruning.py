@@ -43,9 +43,9 @@ from sklearn.base import clone
 from sklearn.model_selection import PredefinedSplit, check_cv
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from ._weights import times_class_weight
+from ._weights import example_weights, times_class_weight
 from .risk import check_costs
 from .tree import Criterion, DecisionTree, _check_criterion, impurity
 
@@ -623,10 +623,10 @@ def prune_cv(
         raise ValueError(f"machine must be a DecisionTree, found {type(machine).__name__}")
     if rule not in ("1se", "min"):
         raise ValueError(f"rule must be '1se' or 'min', found {rule!r}")
-    weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-    full = clone(machine).fit(X, y, weights)
+    full = clone(machine).fit(X, y, sample_weight)
     path = sequence(full, criterion)
     labels = np.asarray(y)
+    weights = None if sample_weight is None else example_weights(sample_weight, len(labels))
     codes = np.searchsorted(full.classes_, labels)
     k, m = len(full.classes_), len(labels)
     costs = 1.0 - np.eye(k) if machine.cost is None else check_costs(machine.cost).astype(np.float64)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import mcutils
-from tools import environment, run
+from tools import environment, package, pythons, run
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = [name for name, _ in run.COMMANDS]
@@ -167,6 +167,7 @@ def test_every_step_runs_and_a_failed_one_decides(monkeypatch, capsys):
     report = capsys.readouterr().out
     outcomes = re.findall(r"^  (ok|FAILED|left out) +\d+\.\d s  (\w+)$", report, re.MULTILINE)
     assert outcomes == [("ok", "first"), ("FAILED", "second"), ("left out", "third"), ("ok", "fourth")]
+    assert report.splitlines()[-1] == "NOT DONE ON THIS MACHINE, for the reason given above: third"
 
 
 def test_a_step_that_was_left_out_fails_nothing(monkeypatch):
@@ -221,20 +222,26 @@ def test_the_other_tests_do_not_look_at_the_site():
 def test_ci_leaves_nothing_out_and_says_what_else_does(monkeypatch, capsys):
     ran = {}
     monkeypatch.setattr(run, "check", lambda: 0)
+    monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
     for ci in ("", "true"):
         monkeypatch.setenv("CI", ci)
         monkeypatch.setattr(run, "run_steps", lambda steps, ci=ci: ran.update({ci: list(steps)}) or 0)
         assert run.test() == 0
         said = capsys.readouterr().out
-        for name, _ in run.CI_TESTS:
+        for name, _ in run.CI_TESTS + run.ON_OTHER_MACHINE:
             assert (f"  {name}\n" in said) == (not ci)
-    assert [name for name, _, _ in ran["true"]] == [name for name, _ in run.TESTS + run.CI_TESTS]
+    everything = run.TESTS + run.CI_TESTS + run.ON_OTHER_MACHINE
+    assert [name for name, _, _ in ran["true"]] == [name for name, _ in everything]
     assert [name for name, _, _ in ran[""]] == [name for name, _ in run.TESTS]
     assert [program[-1] for _, program, _ in ran[""] if program[0] == "pytest"] == ["--quick", "--quick"]
     assert not any("--quick" in program for _, program, _ in ran["true"])
-    (others,) = [step for step in ran["true"] if step[0] == "chapters, other numerics"]
+    programs = {name: program for name, program, _ in ran["true"]}
+    assert ("tools.pythons",) in programs.values()
+    assert ("tools.package", "--lowest") in programs.values()
+    machines = [variables.get("OPENBLAS_CORETYPE") for _, _, variables in ran["true"]]
+    assert machines == [None] * (len(everything) - 1) + ["Prescott"]
+    others = ran["true"][-1]
     assert "--nbval" in others[1]
-    assert others[2]["OPENBLAS_CORETYPE"] == "Prescott"
 
 
 def test_a_failed_check_fails_the_tests(monkeypatch):
@@ -348,15 +355,15 @@ def place(copy, monkeypatch):
     """The environment's paths, moved into the copy; what would be installed is only counted."""
     monkeypatch.setattr(environment, "ROOT", copy)
     monkeypatch.setattr(environment, "LOCK", copy / "requirements.lock")
-    monkeypatch.setattr(environment, "STAMP", copy / ".venv" / "stamp")
-    monkeypatch.setattr(environment, "LOG", copy / "_build" / "install.log")
-    monkeypatch.setattr(environment, "PYTHON", str(copy / ".venv" / "python"))
+    here = environment.Place(copy / ".venv", environment.THIS, copy / "_build" / "install.log")
+    monkeypatch.setattr(environment, "HERE", here)
     installations = []
 
-    def install():
-        installations.append(1)
-        (copy / ".venv").mkdir(exist_ok=True)
-        (copy / ".venv" / "python").touch()
+    def install(place):
+        installations.append(place)
+        python = Path(place.python)
+        python.parent.mkdir(exist_ok=True, parents=True)
+        python.touch()
 
     monkeypatch.setattr(environment, "install", install)
     return copy, installations
@@ -382,7 +389,7 @@ def edit(path: Path, old: str, new: str) -> None:
         lambda folder: edit(folder / "pyproject.toml", '"numpy>=', '"numpy>=1'),
         lambda folder: (folder / ".venv" / "stamp").unlink(),
         lambda folder: (folder / ".venv" / "stamp").write_text("half a st"),
-        lambda folder: (folder / ".venv" / "python").unlink(),
+        lambda folder: Path(environment.HERE.python).unlink(),
     ],
     ids=["lock", "dependencies", "no stamp", "broken stamp", "no python"],
 )
@@ -406,14 +413,14 @@ def test_a_lint_rule_installs_nothing(place):
 def test_a_copy_of_the_tree_does_not_take_the_original_environment_for_its_own(place, monkeypatch):
     folder, _ = place
     environment.ensure()
-    before = environment.fingerprint()
+    before = environment.fingerprint(environment.HERE)
     shutil.copytree(folder, folder / "copy")
     monkeypatch.setattr(environment, "ROOT", folder / "copy")
-    assert environment.fingerprint() != before
+    assert environment.fingerprint(environment.HERE) != before
 
 
 def test_an_interrupted_installation_has_no_stamp(place, monkeypatch):
-    def interrupted():
+    def interrupted(place):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as context:
@@ -423,6 +430,74 @@ def test_an_interrupted_installation_has_no_stamp(place, monkeypatch):
     _, installations = place
     environment.ensure()
     assert len(installations) == 1
+
+
+def test_each_python_has_an_environment_of_its_own(place):
+    folder, installations = place
+    other = environment.THIS._replace(version=(3, 99))
+    elsewhere = environment.Place(folder / "other", other, folder / "_build" / "install-3.99.log")
+    for _ in range(2):
+        environment.ensure()
+        environment.ensure(elsewhere)
+    assert installations == [environment.HERE, elsewhere]
+    assert environment.HERE.stamp.read_text() != elsewhere.stamp.read_text()
+
+
+# -- other Pythons ---------------------------------------------------------------------------
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.skipif(os.name == "nt", reason="shell scripts")
+def test_a_python_is_one_that_runs(tmp_path, monkeypatch):
+    """A shim on the PATH that fails is passed over; then pyenv's versions are looked at, the newest first."""
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    assert environment.find((3, 99)) is None
+    script(tmp_path / "bin" / "python3.99", "echo 'pyenv: python3.99: command not found' >&2; exit 127")
+    assert environment.find((3, 99)) is None
+    script(tmp_path / "bin" / "python3.99", "echo 3 98 linux-x86_64")  # another than its name says
+    assert environment.find((3, 99)) is None
+    paths = [tmp_path / "pyenv" / "versions" / f"3.99.{n}" / "bin" / "python3.99" for n in (9, 10)]
+    for path in paths:
+        script(path, "echo 3 99 linux-x86_64")
+    assert environment.find((3, 99)) == (str(paths[1]), (3, 99), "linux-x86_64")
+    on_path = script(tmp_path / "bin" / "python3.99", "echo 3 99 linux-x86_64")
+    assert environment.find((3, 99)).path == str(on_path)
+    assert environment.find(environment.THIS.version) == environment.THIS
+
+
+def other_pythons(monkeypatch, capsys, codes):
+    """Exit status and last lines of tools.pythons, if the tests of each Python that is here end so."""
+    here = {version: environment.THIS._replace(version=version) for version in codes}
+    monkeypatch.setattr(environment, "find", here.get)
+    monkeypatch.setattr(pythons, "test", lambda place: codes[place.interpreter.version])
+    status = pythons.main()
+    return status, capsys.readouterr().out.strip().splitlines()
+
+
+def test_each_other_python_is_tested_or_named(monkeypatch, capsys):
+    monkeypatch.setattr(pythons, "THIS", environment.THIS._replace(version=(3, 11)))
+    status, said = other_pythons(monkeypatch, capsys, {(3, 12): 0, (3, 13): 0})
+    assert status == 0
+    assert [line.split(",")[0].strip() for line in said[-2:]] == ["Python 3.12: ok", "Python 3.13: ok"]
+    status, said = other_pythons(monkeypatch, capsys, {(3, 12): 3, (3, 13): 0})
+    assert status == 1
+    assert "Python 3.12: FAILED" in said[-2]
+    status, said = other_pythons(monkeypatch, capsys, {(3, 12): 0})
+    assert status == 0
+    assert "Python 3.13: NOT TESTED" in said[-1]
+
+
+def test_no_other_python_is_said_in_the_last_line(monkeypatch, capsys):
+    status, said = other_pythons(monkeypatch, capsys, {})
+    assert status == run.LEFT_OUT == package.LEFT_OUT
+    assert said[-1].startswith("NO OTHER PYTHON WAS TESTED: only ")
 
 
 # -- what is pinned --------------------------------------------------------------------------

@@ -21,6 +21,7 @@ an X of one-vs-one becomes an array        data frames reach the base as they ar
 """
 
 import os
+import re
 import tracemalloc
 from fractions import Fraction
 from itertools import combinations
@@ -613,7 +614,8 @@ def test_long_fits_tell_how_far_they_are(digits, capsys, kind):
     kind(GaussianNB()).fit(X, y)
     assert capsys.readouterr() == ("", "")
     machine = kind(GaussianNB(), verbose=60).fit(X, y)
-    assert f"out of {len(machine.estimators_):3}" in capsys.readouterr().out
+    # joblib's words differ from version to version
+    assert re.search(rf"Done.* {len(machine.estimators_)}\b", capsys.readouterr().out)
 
 
 class Fussy(GaussianNB):
@@ -743,7 +745,7 @@ def test_batches_make_the_same_machine_as_all_at_once(digits, kind):
 def test_partial_fit_refuses_what_it_cannot_use(digits, kind):
     X, y = digits
     machine = kind(MultinomialNB())
-    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+    with pytest.raises(ValueError, match="classes must be given in the first call"):
         machine.partial_fit(X, y)
     with pytest.raises(ValueError, match="must have labels among the classes"):
         machine.partial_fit(X, y, classes=[0, 1, 2])

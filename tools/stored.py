@@ -139,7 +139,8 @@ def always_seen() -> list[Path]:
 
 def entry(notebook: Path) -> Path:
     """The file that keeps the outputs of a chapter."""
-    return (ROOT / "_build" / "outputs" / notebook.resolve().relative_to(ROOT)).with_suffix(".json")
+    python = "{}.{}".format(*sys.version_info)  # tools.pythons must not overwrite what the site shows
+    return (ROOT / "_build" / "outputs" / python / notebook.resolve().relative_to(ROOT)).with_suffix(".json")
 
 
 def _code(nb: nbformat.NotebookNode) -> list[str]:
