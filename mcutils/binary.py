@@ -891,8 +891,16 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
         The kernel, with its parameters.
     solution_ : SVMSolution
         What :func:`solve_svm` found, for the examples in the order of the training.
-    alpha_, kinds_, certificate_, converged_, n_iter_
-        As there.
+    alpha_ : (m,) array
+        The multipliers of these examples.
+    kinds_ : (m,) array of str
+        ``"none"``, ``"free"`` or ``"bound"``; see :class:`SVMSolution`.
+    certificate_ : Certificate
+        Primal and dual value.
+    converged_ : bool
+        Whether primal and dual differ by at most ``tol`` times the primal.
+    n_iter_ : int
+        The number of steps, at least 1.
     support_ : (s,) int array
         Which examples are support vectors.
     support_vectors_ : (s, d) array or sparse matrix

@@ -596,6 +596,8 @@ def samples_needed(
         The empirical margin loss, taken not to change with m.
     target : float
         Larger than ``empirical``. At 1 the bound begins to say something.
+    data_dependent : bool
+        Whether the bound has the trace of the Gram matrix, and three times :math:`\sqrt{\log(2/\delta)/2m}`.
 
     Returns
     -------

@@ -1183,8 +1183,67 @@ class WestonWatkins(_Machine):
     r"""The machine of Weston and Watkins for k classes, linear or with a kernel, solved to a certified gap.
 
     It minimises :math:`\frac12 \sum_r \|f_r\|^2 + \sum_i C_i \sum_{r \ne y_i} \max(0, \Delta(y_i, r) +
-    f_r(x_i) - f_{y_i}(x_i))` (def-dual-problem). Parameters and attributes are those of
-    :class:`CrammerSinger`.
+    f_r(x_i) - f_{y_i}(x_i))` (def-dual-problem), where :math:`C_i` is C times the weight of the example and
+    of its class, and answers with the class of the largest score. It differs from :class:`CrammerSinger` in
+    the loss only: each parameter and each attribute means what it means there.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of loss, positive.
+    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel, default="linear"
+        The kernel.
+    gamma, degree, coef0
+        Of the named kernels, as in scikit-learn.
+    fit_intercept : "appended", True or False, default="appended"
+        "appended", or True: a feature that is always 1. False: none.
+    cost : (k, k) array-like, optional
+        :math:`\Delta`, in the order of ``classes_``. By default every mistake costs 1.
+    class_weight : dict, "balanced" or None
+        Factors of C by label.
+    solver : {"block", "interior", "qp"}, default="block"
+        See the module.
+    tol : float, default=1e-4
+        The relative gap to stop at.
+    max_iter : int, default=10,000
+        The largest number of passes over the examples, or of steps of an interior-point method.
+    warm_start : bool, default=False
+        Whether :meth:`fit` starts at the multipliers of the last fit.
+    precision : {"auto", "single", "double"}, default="auto"
+        Of the kernel rows of the solver "block".
+    cache_size : float, default=256
+        The most MiB of kernel rows to keep, but no fewer than 512 rows.
+    check_kernel : bool, default=False
+        Whether the whole Gram matrix is checked first.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    kernel_ : Kernel
+        The kernel, with its parameters.
+    dual_coef_ : (m, k) array
+        The coefficients of all examples. The rows sum to 0.
+    support_ : (s,) int array
+        The examples whose row is not 0.
+    support_of_class_ : list of k int arrays
+        The examples with a coefficient in the score of each class.
+    support_vectors_ : (s, d) array or sparse matrix
+        The examples of ``support_``; only with a kernel of points other than the linear.
+    coef_ : (k, d) array
+        W, for the linear kernel only.
+    intercept_ : (k,) array
+        What is added to the scores; 0 without an intercept.
+    certificate_ : Certificate
+        Primal and dual value, and in ``kkt`` the residuals of :func:`mcutils.dual.kkt`.
+    converged_ : bool
+        Whether the relative gap is at most ``tol``.
+    n_iter_ : int
+        The number that ``max_iter`` limits.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
 
     Examples
     --------

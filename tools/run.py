@@ -43,6 +43,7 @@ COMMANDS = (
     ("lab", "open the chapters in JupyterLab"),
     ("serve", "build the site and serve it to this computer"),
     ("bench", "race mcutils against its peers and rewrite benchmarks/results.json"),
+    ("upgrade", "try the newest versions of the locked packages, and report every printed line that moves"),
     ("clean", "remove what the commands wrote, but not .venv"),
 )
 
@@ -52,6 +53,7 @@ PROGRAMS = {
     "serve": ("tools.site", "serve"),
     "notebooks": ("tools.notebooks", "write"),
     "bench": ("benchmarks",),
+    "upgrade": ("tools.upgrade",),
     "lab": (
         "jupyterlab",
         "--ServerApp.root_dir=" + ROOT,

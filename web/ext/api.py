@@ -1,0 +1,60 @@
+"""Sphinx extension: what the docstrings of mcutils do not become by napoleon alone.
+
+- The types in a list of attributes lead to the classes that they name, as those of parameters do. (The
+  lists are made by `napoleon_custom_sections`: as `:ivar coef_:` the name would be read as a reference.)
+- The signature of a dataclass shows no private fields, and defaults instead of what makes them. Where a
+  private field has no default, no reader makes such an object: then the signature is left out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.domains.python import PyObject
+from sphinx.util.inspect import stringify_signature
+
+(TYPED,) = (field for field in PyObject.doc_field_types if field.name == "parameter")
+
+
+def link_types(app: Sphinx, domain: str, objtype: str, content: addnodes.desc_content) -> None:
+    """Replace the emphasised type of each attribute by references,."""
+    fields = [field for child in content if isinstance(child, nodes.field_list) for field in child]
+    for field in fields:
+        if field[0].astext() != "Attributes":
+            continue
+        for entry in field.findall(nodes.paragraph):
+            match entry.children:
+                case [nodes.strong(), nodes.Text(" ("), nodes.emphasis() as named, *_]:
+                    linked = TYPED.make_xrefs(
+                        "class", "py", named.astext(), addnodes.literal_emphasis, env=app.env
+                    )
+                    named.replace_self(linked)
+
+
+def class_signature(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returned: str | None
+) -> tuple[str | None, str | None] | None:
+    """The signature of a dataclass as one would write it."""
+    if what != "class" or not dataclasses.is_dataclass(obj):
+        return None
+    made = {f.name: f.default_factory for f in dataclasses.fields(obj) if callable(f.default_factory)}
+    shown = []
+    for parameter in inspect.signature(obj).parameters.values():
+        if parameter.name in made:
+            parameter = parameter.replace(default=made[parameter.name]())
+        if not parameter.name.startswith("_"):
+            shown.append(parameter)
+        elif parameter.default is parameter.empty:
+            return None, None
+    return stringify_signature(inspect.Signature(shown), show_annotation=False), None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("object-description-transform", link_types)
+    app.connect("autodoc-process-signature", class_signature)
+    return {"parallel_read_safe": True}
