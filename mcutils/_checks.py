@@ -87,3 +87,32 @@ def one_of(value: Any, name: str, allowed: Collection[str]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, found {value!r}")
     return value
+
+
+def seed(value: Any, name: str = "random_state") -> None:
+    """What scikit-learn's ``check_random_state`` takes: it need not be drawn from to be checked.
+
+    >>> seed("abc")
+    Traceback (most recent call last):
+        ...
+    ValueError: random_state must be None, an integer from 0 to 4294967295 or a RandomState, found 'abc'
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+    known = value is None or value is np.random or isinstance(value, np.random.RandomState)
+    if not known and not (whole and 0 <= value < 2**32):
+        raise ValueError(
+            f"{name} must be None, an integer from 0 to {2**32 - 1} or a RandomState, found {value!r}"
+        )
+
+
+def jobs(value: Any, name: str = "n_jobs") -> None:
+    """What joblib takes for a number of workers: None, or an integer other than 0.
+
+    >>> jobs(0)
+    Traceback (most recent call last):
+        ...
+    ValueError: n_jobs must be None or an integer other than 0, found 0
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+    if value is not None and not (whole and value != 0):
+        raise ValueError(f"{name} must be None or an integer other than 0, found {value!r}")
