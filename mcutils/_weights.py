@@ -9,24 +9,6 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 
 
-def in_units(weights: Floats) -> tuple[Floats, float]:
-    """The weights divided by a power of two, so that the largest is from 1 to 2; and this power.
-
-    For what depends on the proportions of the weights only: squares and products of them are then in range.
-    Nothing is rounded but what is below 1e-300 of the largest.
-    """
-    exponent = int(np.frexp(weights.max())[1]) - 1
-    return np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent))
-
-
-def refuse_endless(weights: Floats, names: str = "sample_weight") -> None:
-    """The sum of the weights must be finite."""
-    with np.errstate(over="ignore"):
-        total = weights.sum()
-    if not np.isfinite(total):
-        raise ValueError(f"{names} must have a finite sum, found weights up to {weights.max():.3g}")
-
-
 def times_class_weight(
     weights: Floats, class_weight: Any, classes: NDArray[Any], codes: NDArray[np.integer]
 ) -> Floats:
@@ -79,9 +61,28 @@ def refuse_idle(
     codes: NDArray[np.integer],
     names: str = "sample_weight and class_weight",
 ) -> None:
-    """No class may weigh nothing; ``names`` are the arguments that the message blames."""
+    """No class may weigh nothing, and the sum must be finite; ``names`` are the arguments to be blamed."""
+    refuse_endless(factors, names)
     idle = np.bincount(codes, factors, minlength=len(classes)) == 0
     if idle.any():
         raise ValueError(
             f"{names} must not be zero for a whole class, found it zero for {classes[idle].tolist()}"
         )
+
+
+def in_units(weights: Floats) -> tuple[Floats, float]:
+    """The weights divided by a power of two, so that the largest is from 1 to 2; and this power.
+
+    For what depends on the proportions of the weights only: squares and products of them are then in range.
+    Nothing is rounded but what is below 1e-300 of the largest.
+    """
+    exponent = int(np.frexp(weights.max())[1]) - 1
+    return np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent))
+
+
+def refuse_endless(weights: Floats, names: str = "sample_weight") -> None:
+    """The sum of the weights must be finite."""
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError(f"{names} must have a finite sum, found weights up to {weights.max():.3g}")
