@@ -52,7 +52,7 @@ CHECKED = [
     CHECKED,
     expected_failed_checks=lambda estimator: (
         {
-            f"check_sample_weight_equivalence_on_{kind}_data": "one of two equal examples is left out at a time"
+            f"check_sample_weight_equivalence_on_{kind}_data": "equal examples are left out one at a time"
             for kind in ("dense", "sparse")
         }
         if getattr(estimator, "order", None) == "confusion"
