@@ -3,7 +3,7 @@
 Each sentence has the same form: the argument, what it must be, and what was found.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from numbers import Integral, Real
 from typing import Any
 
@@ -87,6 +87,22 @@ def one_of(value: Any, name: str, allowed: Collection[str]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, found {value!r}")
     return value
+
+
+def or_none(check: Callable[..., Any], value: Any, name: str, *limits: Any, **more: Any) -> Any:
+    """None, or what another check lets through.
+
+    >>> or_none(integer, 0, "max_depth", 1)
+    Traceback (most recent call last):
+        ...
+    ValueError: max_depth must be None or an integer, at least 1, found 0
+    """
+    if value is None:
+        return None
+    try:
+        return check(value, name, *limits, **more)
+    except ValueError as error:
+        raise ValueError(str(error).replace(" must be ", " must be None or ", 1)) from None
 
 
 def seed(value: Any, name: str = "random_state") -> None:

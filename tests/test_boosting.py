@@ -582,8 +582,14 @@ X3, Y3 = [[0.0], [1.0], [2.0]], [0, 1, 2]
         (lambda: AdaBoostMH(votes="both").fit(X3, Y3), "votes must be one of 'sign', 'leaf', found 'both'"),
         (lambda: AdaBoostMH(votes=None).fit(X3, Y3), "votes must be one of .* found None"),
         (lambda: AdaBoostMH(early_stopping="yes").fit(X3, Y3), "early_stopping must be True or False"),
-        (lambda: AdaBoostMH(validation_fraction=1.0).fit(X3, Y3), "validation_fraction must be a number"),
-        (lambda: AdaBoostMH(validation_fraction=np.nan).fit(X3, Y3), "validation_fraction must be a number"),
+        (
+            lambda: AdaBoostMH(validation_fraction=1.0).fit(X3, Y3),
+            "validation_fraction must be a finite number, above 0 and below 1",
+        ),
+        (
+            lambda: AdaBoostMH(validation_fraction=np.nan).fit(X3, Y3),
+            "validation_fraction must be a finite number, above 0 and below 1",
+        ),
         (lambda: AdaBoostMH(n_iter_no_change=0).fit(X3, Y3), "n_iter_no_change must be"),
         (lambda: AdaBoostMH().fit(X3, [1, 1, 1]), "y must have at least 2 classes, found 1 class"),
         (lambda: AdaBoostMH().fit(X3, [[0, 2], [1, 0], [2, 1]]), "y must have one class for each example"),
