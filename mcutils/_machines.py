@@ -19,15 +19,16 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils import Tags, _safe_indexing, check_array, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
     validate_data,
 )
 
+from ._checks import first_call
+from ._weights import example_weights, refuse_idle
 from .binary import BinarySVM
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -104,13 +105,8 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"y must have at least 2 classes, found {k} class: {self.classes_.tolist()}")
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X)
-            weightless = np.bincount(rows, weights != 0) == 0
-            if weightless.any():
-                raise ValueError(
-                    "sample_weight must not be zero for a whole class, "
-                    f"found it zero for {self.classes_[weightless].tolist()}"
-                )
+            weights = example_weights(sample_weight, len(rows))
+            refuse_idle(weights, self.classes_, rows, "sample_weight")
         n_columns = self._prepare()
         self._fit_columns(X, rows, weights, n_columns)
         return self
@@ -145,7 +141,7 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 f"partial_fit needs examples, and a precomputed kernel has none: found {self.estimator!r}"
             )
-        first = _check_partial_fit_first_call(self, classes)
+        first = first_call(self, classes)
         if len(self.classes_) < 2:
             raise ValueError(f"classes must be at least 2 classes, found {self.classes_.tolist()}")
         labels = self._check_data(X, y, "partial_fit", sample_weight, reset=first)
@@ -154,7 +150,7 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 f"y must have labels among the classes {self.classes_.tolist()}, found {unknown.tolist()}"
             )
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        weights = None if sample_weight is None else example_weights(sample_weight, len(labels))
         machines = getattr(self, "estimators_", None)
         if first or machines is None:
             machines = [clone(self.estimator) for _ in range(self._prepare())]

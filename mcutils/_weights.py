@@ -1,12 +1,51 @@
-"""Weights of classes: what the estimators with a ``class_weight`` share."""
+"""Weights of examples and of classes, checked in one place, whatever scikit-learn is installed."""
 
 from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
+
+
+def example_weights(sample_weight: ArrayLike | None, m: int, *, all_zero: bool = False) -> Floats:
+    """The weight of each of m examples, as a new or the given array of float64.
+
+    Parameters
+    ----------
+    sample_weight : (m,) array-like, number or None
+        Finite and at least 0. A number is the weight of every example; None is 1.
+    all_zero : bool
+        Whether all weights may be 0.
+
+    >>> example_weights([0, 2], 2)
+    array([0., 2.])
+    >>> example_weights([1, -1], 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: sample_weight must be 2 finite numbers, at least 0, found -1.0
+    """
+    if sample_weight is None:
+        return np.ones(m)
+    wanted = f"sample_weight must be {m} finite numbers, at least 0, found "
+    found = np.asarray(sample_weight)
+    if found.ndim == 0:
+        found = np.broadcast_to(found, m)
+    if found.shape != (m,):
+        raise ValueError(f"{wanted}the shape {found.shape}")
+    if found.dtype.kind not in "biufO":  # neither complex numbers, nor texts that look like numbers
+        raise ValueError(f"{wanted}{found.dtype}")
+    try:
+        weights: Floats = np.ascontiguousarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{wanted}{found.tolist()[:6]}") from None
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        raise ValueError(f"{wanted}{weights[wrong][0]}")
+    if not (all_zero or weights.any()):
+        raise ValueError("sample_weight must not be zero for all examples")
+    return weights
 
 
 def times_class_weight(

@@ -44,10 +44,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import loss as losses
-from ._weights import refuse_idle, times_class_weight
+from ._weights import example_weights, refuse_idle, times_class_weight
 from .certificate import Certificate
 from .kernel import Kernel, check_psd, linear, resolve
 
@@ -1006,9 +1006,7 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
             raise ValueError(f"C must be a positive number or inf, found {self.C!r}")
         if not self.C > 0:
             raise ValueError(f"C must be a positive number or inf, found {self.C!r}")
-        weights = np.ones(len(signs))
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, signs, dtype=np.float64, ensure_non_negative=True)
+        weights = example_weights(sample_weight, len(signs))
         codes = (signs > 0).astype(np.intp)
         factors = times_class_weight(weights, self.class_weight, self.classes_, codes)
         refuse_idle(factors, self.classes_, codes)

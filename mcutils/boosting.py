@@ -29,6 +29,7 @@ References: Schapire and Singer, *Improved boosting algorithms using confidence-
 Learning 37 (1999) 297-336; Kégl, *The return of AdaBoost.MH: multi-class Hamming trees*, ICLR 2014.
 """
 
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -42,14 +43,12 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.ensemble._base import _set_random_states
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_is_fitted,
     column_or_1d,
     has_fit_parameter,
@@ -57,7 +56,7 @@ from sklearn.utils.validation import (
 )
 
 from ._checks import integer, jobs, number, one_of, seed, switch
-from ._weights import in_units
+from ._weights import example_weights, in_units
 
 __all__ = ["AdaBoostMH", "Rounds", "Stump", "best_stump"]
 
@@ -277,7 +276,8 @@ class _Learner:
     def best(self) -> Any:
         """A clone fitted to the present weights; it is kept for :meth:`reweigh`."""
         learner = clone(self.estimator)
-        _set_random_states(learner, self.random_state)
+        seeds = [name for name in sorted(learner.get_params()) if re.search("(^|__)random_state$", name)]
+        learner.set_params(**{name: self.random_state.randint(2**31 - 1) for name in seeds})
         try:
             learner.fit(self.X, self.signs, sample_weight=self.D * (len(self.D) / self.D.sum()))
         except Exception as error:
@@ -445,9 +445,7 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         values, target = validate_data(self, X, y, dtype=np.float64, multi_output=True)
         codes, Y = self._signs(target)
-        weights = np.ones(len(Y)) if sample_weight is None else _check_sample_weight(sample_weight, values)
-        if not weights.min() >= 0:
-            raise ValueError(f"sample_weight must be at least 0, found {weights.min()}")
+        weights = example_weights(sample_weight, len(Y))
         used = np.flatnonzero(weights)
         weights, _ = in_units(weights)
         rng = check_random_state(self.random_state)

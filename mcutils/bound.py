@@ -32,7 +32,7 @@ ValueError: rho=0.5 was chosen from the data, ... fixed before: ask for uniform_
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite, log, log2, sqrt
+from math import fsum, isfinite, log, log2, sqrt
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -95,8 +95,8 @@ class Bound:
 
     @property
     def total(self) -> float:
-        """The bound: the sum of the three terms."""
-        return self.empirical + self.complexity + self.confidence
+        """The bound: the sum of the three terms, rounded once."""
+        return fsum(self.terms.values())
 
     @property
     def vacuous(self) -> bool:
@@ -283,7 +283,7 @@ def best_rho(
         )
         if best is None or here.total < best[1].total:
             best = rho, here
-        if least + here.complexity + here.confidence >= best[1].total:
+        if fsum((least, here.complexity, here.confidence)) >= best[1].total:
             break  # both terms grow from here on
     assert best is not None  # j = 0 is always looked at
     return best

@@ -258,8 +258,8 @@ def folds(
 
     Examples
     --------
-    >>> [test.tolist() for _, test in folds(["a", "a", "b", "b"], 2, groups=[1, 2, 1, 2])]
-    [[1, 3], [0, 2]]
+    >>> sorted(test.tolist() for _, test in folds(["a", "a", "b", "b"], 2, groups=[1, 2, 1, 2]))
+    [[0, 2], [1, 3]]
     """
     labels = _check_labels(y)
     integer(parts, "parts", 2)

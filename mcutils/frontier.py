@@ -39,7 +39,6 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
     validate_data,
@@ -47,7 +46,7 @@ from sklearn.utils.validation import (
 
 from ._checks import integer, number, seed
 from ._machines import _is_linear, _selectable
-from ._weights import refuse_idle
+from ._weights import example_weights, refuse_idle
 
 __all__ = [
     "Eliminations",
@@ -147,7 +146,7 @@ class RidgeOneVsAll(LinearClassifierMixin, BaseEstimator):
         """
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         self.classes_, codes = _classes(labels)
-        weights = _weights(sample_weight, X, self.classes_, codes)
+        weights = _weights(sample_weight, self.classes_, codes)
         alpha = number(self.alpha, "alpha", above=0)
         found = _ridge(_rows(X, weights), codes, len(self.classes_), alpha)
         self.coef_, self.intercept_ = found.weights, found.biases
@@ -424,8 +423,8 @@ def _classes(labels: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
     return classes, codes
 
 
-def _weights(sample_weight: ArrayLike | None, X: Any, classes: NDArray[Any], codes: Indices) -> Floats:
-    weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+def _weights(sample_weight: ArrayLike | None, classes: NDArray[Any], codes: Indices) -> Floats:
+    weights = example_weights(sample_weight, len(codes))
     refuse_idle(weights, classes, codes, "sample_weight")
     return weights
 
@@ -474,7 +473,7 @@ def leave_one_out_confusion(
     """
     table, labels = validate_data(RidgeOneVsAll(), X, y, accept_sparse="csr", dtype=np.float64)
     classes, codes = _classes(labels)
-    weights = _weights(sample_weight, table, classes, codes)
+    weights = _weights(sample_weight, classes, codes)
     k, alpha = len(classes), number(alpha, "alpha", above=0)
     rows = _rows(table, weights)
     if rows.direct:
@@ -548,7 +547,7 @@ def mean_order(
     """
     table, labels = validate_data(RidgeOneVsAll(), X, y, accept_sparse="csr", dtype=np.float64)
     classes, codes = _classes(labels)
-    weights = _weights(sample_weight, table, classes, codes)
+    weights = _weights(sample_weight, classes, codes)
     k, alpha = len(classes), number(alpha, "alpha", above=0)
     sizes = np.bincount(codes, weights)
     if issparse(table):
@@ -715,7 +714,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return X, codes, None
         if "sample_weight" not in signature(base.fit).parameters:
             raise ValueError(f"sample_weight is given, but {base!r} does not take it")
-        weights = _weights(sample_weight, X, self.classes_, codes)
+        weights = _weights(sample_weight, self.classes_, codes)
         rows = np.flatnonzero(weights)
         return _safe_indexing(X, rows), codes[rows], weights[rows]
 
@@ -872,10 +871,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         unknown = np.setdiff1d(labels, self.classes_)
         if len(unknown):
             raise ValueError(f"y has labels that were not in fit: {unknown[:6].tolist()}")
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not weights.any():
-            raise ValueError("sample_weight must not be zero for all examples")
-        return X, np.searchsorted(self.classes_, labels), weights
+        return X, np.searchsorted(self.classes_, labels), example_weights(sample_weight, len(labels))
 
     def _eliminations(
         self, entered: list[float], lost: list[float], codes: Indices, weights: Floats

@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import breadth_first_order
 
+from ._weights import example_weights
 from .margin import _check_labels, _check_scores
 from .risk import check_costs
 
@@ -642,9 +643,7 @@ def _setting(
     _check_loss(loss)
     if isinstance(C, (bool, np.bool_)) or not isinstance(C, Real) or not 0 < C < np.inf:
         raise ValueError(f"C must be a positive, finite number, found {C!r}")
-    weights = np.ones(m) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (m,) or not np.isfinite(weights).all() or weights.min() < 0:
-        raise ValueError(f"sample_weight must be a finite number, not negative, for each of the {m} examples")
+    weights = example_weights(sample_weight, m, all_zero=True)
     return _Setting(_check_labels(y, m, k), _check_cost(cost, k), float(C) * weights)
 
 

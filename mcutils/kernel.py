@@ -38,8 +38,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import _check_partial_fit_first_call, type_of_target
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._checks import first_call
 
 __all__ = [
     "Kernel",
@@ -807,7 +809,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         -------
         KernelPerceptron
         """
-        first = _check_partial_fit_first_call(self, classes)
+        first = first_call(self, classes)
         if len(self.classes_) != 2:
             found = len(self.classes_)
             raise ValueError(f"Only binary classification is supported. Found {found} classes.")

@@ -44,11 +44,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import kernel as kernels
-from ._weights import times_class_weight
+from ._checks import first_call
+from ._weights import example_weights, times_class_weight
 from .binary import WHOLE_BYTES, NotSeparable, _check_max_iter, _check_tol, _Gram, _solve
 from .certificate import Certificate
 from .hinge import _check_cost
@@ -484,7 +485,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         if self.class_weight == "balanced":
             raise ValueError("class_weight 'balanced' needs all examples; give partial_fit a dict of weights")
-        first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "t_")
+        first = first_call(self, classes) or not hasattr(self, "t_")
         if len(self.classes_) < 2:
             raise ValueError(f"classes must be at least 2 classes, found {self.classes_.tolist()}")
         X, labels = self._validate(X, y=y, reset=first)
@@ -562,9 +563,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
     def _weigh(self, X: Any, y: Ints, sample_weight: ArrayLike | None) -> Floats:
         """The weights s, after all checks that need the data."""
         self._costs = _costs(self.cost, len(self.classes_))
-        weights = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True
-        )
+        weights = example_weights(sample_weight, len(y), all_zero=True)
         return times_class_weight(weights, self.class_weight, self.classes_, y)
 
     def _check_parameters(self) -> None:

@@ -43,10 +43,10 @@ from sklearn.base import clone
 from sklearn.model_selection import PredefinedSplit, check_cv
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing, column_or_1d
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ._checks import jobs, one_of, switch
-from ._weights import in_units, times_class_weight
+from ._weights import example_weights, in_units, times_class_weight
 from .risk import check_costs
 from .tree import Criterion, DecisionTree, _check_criterion, impurity
 
@@ -625,8 +625,8 @@ def prune_cv(
     one_of(rule, "rule", ("1se", "min"))
     jobs(n_jobs)
     labels = column_or_1d(y, warn=True)
-    weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-    full = clone(machine).fit(X, labels, weights)
+    full = clone(machine).fit(X, labels, sample_weight)
+    weights = None if sample_weight is None else example_weights(sample_weight, len(labels))
     path = sequence(full, criterion)
     codes = np.searchsorted(full.classes_, labels)
     k, m = len(full.classes_), len(labels)

@@ -26,6 +26,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._weights import example_weights
+
 __all__ = [
     "BayesRule",
     "Confusion",
@@ -77,17 +79,6 @@ def _pair(y: ArrayLike, answer: ArrayLike, n_classes: int | None = None) -> tupl
     return true, said
 
 
-def _weights(sample_weight: ArrayLike | None, m: int) -> Floats:
-    if sample_weight is None:
-        return np.ones(m)
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (m,):
-        raise ValueError(f"sample_weight must have one entry for each of {m} examples, found {weights.shape}")
-    if not np.isfinite(weights).all() or weights.min() < 0 or weights.max() == 0:
-        raise ValueError("sample_weight must be finite, not negative and not zero throughout")
-    return weights
-
-
 def _mean(values: NDArray[Any], weights: Floats) -> float:
     return float(np.sum(weights * values) / np.sum(weights))
 
@@ -117,7 +108,7 @@ def zero_one(y: ArrayLike, answer: ArrayLike, *, sample_weight: ArrayLike | None
     0.5
     """
     true, said = _pair(y, answer)
-    return _mean(true != said, _weights(sample_weight, len(true)))
+    return _mean(true != said, example_weights(sample_weight, len(true)))
 
 
 def signs(labels: ArrayLike) -> NDArray[np.int8]:
@@ -172,7 +163,7 @@ def hamming(y: ArrayLike, answer: ArrayLike, *, sample_weight: ArrayLike | None 
     if true.shape != said.shape:
         raise ValueError(f"y and answer must have the same shape, found {true.shape} and {said.shape}")
     wrong = signs(true) != signs(said)
-    return _mean(wrong.mean(axis=1), _weights(sample_weight, len(wrong)))
+    return _mean(wrong.mean(axis=1), example_weights(sample_weight, len(wrong)))
 
 
 def cost_sensitive(
@@ -203,7 +194,7 @@ def cost_sensitive(
     true, said = _pair(y, answer)
     _classes(true, "y", costs.shape[0])
     _classes(said, "answer", costs.shape[1])
-    return _mean(costs[true, said], _weights(sample_weight, len(true)))
+    return _mean(costs[true, said], example_weights(sample_weight, len(true)))
 
 
 def balanced(
@@ -240,7 +231,7 @@ def balanced(
     (0.05, 0.5)
     """
     true, said = _pair(y, answer)
-    weights = _weights(sample_weight, len(true))
+    weights = example_weights(sample_weight, len(true))
     k = int(true.max()) + 1 if n_classes is None else n_classes
     _classes(true, "y", k)
     size = np.bincount(true, weights, minlength=k)
@@ -680,7 +671,7 @@ def confusion(
     """
     true, said = _pair(y, answer, n_classes)
     k = max(int(max(true.max(), said.max())) + 1, 2) if n_classes is None else n_classes
-    weights = _weights(sample_weight, len(true))
+    weights = example_weights(sample_weight, len(true))
     counts: Floats = np.bincount(k * true + said, weights, minlength=k * k).astype(np.float64)
     return Confusion(counts.reshape(k, k))
 
@@ -740,7 +731,7 @@ def top_k(
         before += ((f == own) & (np.arange(f.shape[1]) < true[:, None])).sum(axis=1)
     elif tie == "against":
         before += (f == own).sum(axis=1) - 1
-    return _mean(before >= size, _weights(sample_weight, len(true)))
+    return _mean(before >= size, example_weights(sample_weight, len(true)))
 
 
 # ---------------------------------------------------------------------------------------------------

@@ -49,10 +49,10 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import Tags, check_array, check_consistent_length, get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._machines import _selectable
-from ._weights import refuse_idle, times_class_weight
+from ._weights import example_weights, refuse_idle, times_class_weight
 from .certificate import Certificate
 from .reduction import pairs
 
@@ -127,15 +127,6 @@ def _probabilities(values: ArrayLike, name: str = "probabilities") -> Floats:
         raise ValueError(
             f"{name} must have rows of numbers >= 0 with sum 1, found the row {found[worst].tolist()}"
         )
-    return found
-
-
-def _weights(sample_weight: ArrayLike | None, m: int) -> Floats:
-    if sample_weight is None:
-        return np.ones(m)
-    found = np.asarray(sample_weight, dtype=np.float64)
-    if found.shape != (m,) or not np.isfinite(found).all() or (m and found.min() < 0):
-        raise ValueError(f"sample_weight must be {m} finite numbers, at least 0, found {sample_weight!r}")
     return found
 
 
@@ -380,7 +371,7 @@ def _design(
 ) -> tuple[Any, Ints, Floats]:
     points = check_array(X, accept_sparse="csr", dtype=np.float64)
     codes = _codes(y, points.shape[0], k)
-    return points, codes, _positive("C", C) * _weights(sample_weight, len(codes))
+    return points, codes, _positive("C", C) * example_weights(sample_weight, len(codes), all_zero=True)
 
 
 def _positive(name: str, value: Any) -> float:
@@ -899,10 +890,7 @@ def _factors(
     sample_weight: ArrayLike | None,
 ) -> Floats:
     """Weight of each example, that of its class included; no class may weigh nothing."""
-    weights = np.ones(len(codes))
-    if sample_weight is not None:
-        weights = _check_sample_weight(sample_weight, weights, dtype=np.float64, ensure_non_negative=True)
-    factors = times_class_weight(weights, class_weight, classes, codes)
+    factors = times_class_weight(example_weights(sample_weight, len(codes)), class_weight, classes, codes)
     refuse_idle(factors, classes, codes)
     return factors
 
@@ -988,7 +976,7 @@ def temperature(
     f = _table(scores, "scores")
     m, k = f.shape
     codes = _codes(y, m, k)
-    weights = _weights(sample_weight, m)
+    weights = example_weights(sample_weight, m, all_zero=True)
     if not weights.sum() > 0:
         raise ValueError("temperature needs at least one example of positive weight")
     f, codes, weights = f[weights > 0], codes[weights > 0], weights[weights > 0]
@@ -1279,7 +1267,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if sample_weight is not None:
             if "sample_weight" not in signature(self.machine.fit).parameters:
                 raise ValueError(f"sample_weight is given, but {self.machine!r} does not take it")
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            weights = example_weights(sample_weight, len(labels))
 
         if isinstance(self.cv, str) and self.cv == "prefit":
             self._prefit(X, labels, weights)

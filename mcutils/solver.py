@@ -43,9 +43,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._weights import times_class_weight
+from ._weights import example_weights, times_class_weight
 from .binary import _check_gram, _is_precomputed
 from .certificate import Certificate
 from .dual import _certificate, _count_classes, _table, feasible, quadratic_program
@@ -1036,7 +1036,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         return _check_tol(self.tol), _check_max_iter(self.max_iter)
 
     def _weights(self, X: Any, codes: Indices, sample_weight: ArrayLike | None) -> Floats:
-        weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = example_weights(sample_weight, len(codes))
         weights = times_class_weight(weights, self.class_weight, self.classes_, codes)
         if not weights.any():
             raise ValueError("sample_weight and class_weight must not be zero for all examples")

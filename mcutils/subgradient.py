@@ -27,10 +27,11 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._weights import times_class_weight
+from ._checks import first_call
+from ._weights import example_weights, times_class_weight
 from .certificate import Certificate
 from .hinge import (
     ClassMap,
@@ -393,7 +394,7 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         if self.class_weight == "balanced":
             raise ValueError("class_weight 'balanced' needs all examples; give partial_fit a dict of weights")
-        first = _check_partial_fit_first_call(self, classes)
+        first = first_call(self, classes)
         if len(self.classes_) < 2:
             raise ValueError(f"classes must be at least 2, found {self.classes_.tolist()}")
         X, labels = self._validate(X, y=y, reset=first)
@@ -500,7 +501,7 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         raise ValueError(f"fit_intercept must be 'appended', 'free', True or False, found {chosen!r}")
 
     def _weights(self, X: Any, codes: Indices, sample_weight: ArrayLike | None) -> Floats:
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = example_weights(sample_weight, len(codes))
         return times_class_weight(weights, self.class_weight, self.classes_, codes)
 
     def _order(self, generator: np.random.RandomState, rows: Indices) -> Indices:

@@ -52,7 +52,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_array,
     check_consistent_length,
     check_is_fitted,
@@ -60,7 +59,7 @@ from sklearn.utils.validation import (
 )
 
 from ._checks import integer, number, one_of, or_none
-from ._weights import in_units, times_class_weight
+from ._weights import example_weights, in_units, times_class_weight
 from .risk import check_costs
 
 if TYPE_CHECKING:
@@ -1550,7 +1549,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         """The weights of the items, None if all are 1."""
         if sample_weight is None and self.class_weight is None:
             return None
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = example_weights(sample_weight, len(codes))
         return times_class_weight(weights, self.class_weight, self.classes_, codes)
 
     def _grow_fast(self, search: _Search) -> Tree:

@@ -10,6 +10,7 @@ from math import inf
 import cvxopt
 import numpy as np
 import pytest
+import sklearn
 from cvxopt import solvers
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -606,7 +607,17 @@ CHECKED = [
 ]
 
 
-@parametrize_with_checks(CHECKED)
+def too_old(estimator):
+    """Until 1.7 a check merges three classes into two by the order of the examples, which it changes."""
+    if [int(part) for part in sklearn.__version__.split(".")[:2]] >= [1, 7]:
+        return {}
+    checks = (f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse"))
+    return dict.fromkeys(
+        checks, "the check is wrong; see instead the same machine for repeated and weighted examples"
+    )
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=too_old)
 def test_scikit_learn_accepts_the_estimator(estimator, check):
     assert os.environ["SCIPY_ARRAY_API"] == "1"
     with warnings.catch_warnings():
@@ -750,8 +761,10 @@ def test_the_logistic_risk_is_that_of_scikit_learn(seed):
 def test_the_lasso_is_that_of_liblinear(loss, seed):
     X, y, C = risk_sample(seed)
     if loss == "logistic":
+        # the name of this changed in scikit-learn 1.8
+        l1 = {"penalty": "l1"} if LogisticRegression().penalty == "l2" else {"l1_ratio": 1.0}
         peer = LogisticRegression(
-            C=C, l1_ratio=1.0, solver="liblinear", tol=1e-10, max_iter=10**6, fit_intercept=False
+            C=C, **l1, solver="liblinear", tol=1e-10, max_iter=10**6, fit_intercept=False
         )
     else:
         peer = LinearSVC(C=C, penalty="l1", dual=False, tol=1e-10, max_iter=10**6, fit_intercept=False)
@@ -817,7 +830,7 @@ TWO = np.eye(2)
             lambda: binary.BinarySVM().fit(TWO, ["a", "b"], sample_weight=[0, 1]),
             r"must not be zero for a whole class, found it zero for \['a'\]",
         ),
-        (lambda: binary.BinarySVM().fit(TWO, [0, 1], sample_weight=[-1, 1]), "Negative values"),
+        (lambda: binary.BinarySVM().fit(TWO, [0, 1], sample_weight=[-1, 1]), "at least 0, found -1.0"),
         (lambda: binary.BinarySVM(class_weight={0: -1}).fit(TWO, [0, 1]), "class_weight must be numbers"),
         (lambda: binary.separate([1.0], [1]), r"X must be a matrix of numbers .* found shape \(1,\)"),
         (lambda: binary.separate([[np.inf]], [1]), "X must be finite"),

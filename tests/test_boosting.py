@@ -602,7 +602,7 @@ X3, Y3 = [[0.0], [1.0], [2.0]], [0, 1, 2]
         (lambda: AdaBoostMH().fit([[0.0], [np.inf], [1.0]], Y3), "contains infinity"),
         (
             lambda: AdaBoostMH().fit(X3, Y3, sample_weight=[1.0, -1.0, 1.0]),
-            "sample_weight must be at least 0",
+            "sample_weight must be 3 finite numbers, at least 0, found -1.0",
         ),
         (lambda: AdaBoostMH().fit(X3, Y3, sample_weight=[0.0, 0.0, 0.0]), "zero"),
         (lambda: AdaBoostMH().fit(X3, Y3).predict([[np.nan]]), "contains NaN"),

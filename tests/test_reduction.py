@@ -743,7 +743,7 @@ def test_batches_make_the_same_machine_as_all_at_once(digits, kind):
 def test_partial_fit_refuses_what_it_cannot_use(digits, kind):
     X, y = digits
     machine = kind(MultinomialNB())
-    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+    with pytest.raises(ValueError, match="classes must be given in the first call"):
         machine.partial_fit(X, y)
     with pytest.raises(ValueError, match="must have labels among the classes"):
         machine.partial_fit(X, y, classes=[0, 1, 2])

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 from cvxopt import matrix, solvers
-from scipy.sparse import csc_array, csr_array, random_array
+from scipy.sparse import csc_array, csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -548,7 +548,8 @@ def test_order_and_seed():
 def test_memory_is_that_of_the_entries_and_of_some_copies_of_w():
     m, d, k = 4000, 50_000, 5
     rng = np.random.default_rng(0)
-    X = random_array((m, d), density=50 / d, format="csr", rng=rng)
+    places = rng.integers(m, size=50 * m), rng.integers(d, size=50 * m)
+    X = csr_array((rng.random(50 * m), places), shape=(m, d))
     y = rng.integers(k, size=m)
     machine = SubgradientMachine(C=0.01, max_iter=2, random_state=0).fit(X[:100], y[:100])
     tracemalloc.start()
@@ -643,7 +644,7 @@ def test_what_is_refused(options, message):
 def test_what_else_is_refused():
     with pytest.raises(ValueError, match=r"y must have at least 2 classes, found 1 class: \['a'\]"):
         SubgradientMachine().fit([[0.0], [1.0]], ["a", "a"])
-    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+    with pytest.raises(ValueError, match="classes must be given in the first call"):
         SubgradientMachine().partial_fit([[1.0]], [0])
     with pytest.raises(ValueError, match=r"classes must be at least 2, found \[0\]"):
         SubgradientMachine().partial_fit([[1.0]], [0], classes=[0])
