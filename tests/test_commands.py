@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import mcutils
-from tools import environment, run
+from tools import environment, package, pythons, run
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = [name for name, _ in run.COMMANDS]
@@ -214,15 +214,18 @@ def test_the_other_tests_do_not_look_at_the_site():
     assert "tests/browser" not in result.stdout
 
 
-def test_ci_adds_a_pass_under_other_numerical_settings(monkeypatch):
+def test_ci_adds_other_pythons_the_lowest_versions_and_a_pass_under_other_numerical_settings(monkeypatch):
     ran = []
     monkeypatch.setattr(run, "run_steps", lambda steps: ran.append(list(steps)))
-    monkeypatch.delenv("CI", raising=False)
+    for name in ("CI", "OPENBLAS_CORETYPE"):
+        monkeypatch.delenv(name, raising=False)
     run.test()
     monkeypatch.setenv("CI", "true")
     run.test()
     here, ci = ran
-    assert [step[:2] for step in ci[:-1]] == [step[:2] for step in here]
+    assert [step[:2] for step in ci[:-3]] == [step[:2] for step in here]
+    assert [program for _, program, _ in ci[-3:-1]] == [("tools.pythons",), ("tools.package", "--lowest")]
+    assert "OPENBLAS_CORETYPE" not in {**ci[-3][2], **ci[-2][2]}
     _, program, variables = ci[-1]
     assert "--nbval" in program
     assert variables["OPENBLAS_CORETYPE"] == "Prescott"
@@ -314,15 +317,15 @@ def place(copy, monkeypatch):
     """The environment's paths, moved into the copy; what would be installed is only counted."""
     monkeypatch.setattr(environment, "ROOT", copy)
     monkeypatch.setattr(environment, "LOCK", copy / "requirements.lock")
-    monkeypatch.setattr(environment, "STAMP", copy / ".venv" / "stamp")
-    monkeypatch.setattr(environment, "LOG", copy / "_build" / "install.log")
-    monkeypatch.setattr(environment, "PYTHON", str(copy / ".venv" / "python"))
+    here = environment.Place(copy / ".venv", environment.THIS, copy / "_build" / "install.log")
+    monkeypatch.setattr(environment, "HERE", here)
     installations = []
 
-    def install():
-        installations.append(1)
-        (copy / ".venv").mkdir(exist_ok=True)
-        (copy / ".venv" / "python").touch()
+    def install(place):
+        installations.append(place)
+        python = Path(place.python)
+        python.parent.mkdir(exist_ok=True, parents=True)
+        python.touch()
 
     monkeypatch.setattr(environment, "install", install)
     return copy, installations
@@ -348,7 +351,7 @@ def edit(path: Path, old: str, new: str) -> None:
         lambda folder: edit(folder / "pyproject.toml", '"numpy>=', '"numpy>=1'),
         lambda folder: (folder / ".venv" / "stamp").unlink(),
         lambda folder: (folder / ".venv" / "stamp").write_text("half a st"),
-        lambda folder: (folder / ".venv" / "python").unlink(),
+        lambda folder: Path(environment.HERE.python).unlink(),
     ],
     ids=["lock", "dependencies", "no stamp", "broken stamp", "no python"],
 )
@@ -372,14 +375,14 @@ def test_a_lint_rule_installs_nothing(place):
 def test_a_copy_of_the_tree_does_not_take_the_original_environment_for_its_own(place, monkeypatch):
     folder, _ = place
     environment.ensure()
-    before = environment.fingerprint()
+    before = environment.fingerprint(environment.HERE)
     shutil.copytree(folder, folder / "copy")
     monkeypatch.setattr(environment, "ROOT", folder / "copy")
-    assert environment.fingerprint() != before
+    assert environment.fingerprint(environment.HERE) != before
 
 
 def test_an_interrupted_installation_has_no_stamp(place, monkeypatch):
-    def interrupted():
+    def interrupted(place):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as context:
@@ -389,6 +392,74 @@ def test_an_interrupted_installation_has_no_stamp(place, monkeypatch):
     _, installations = place
     environment.ensure()
     assert len(installations) == 1
+
+
+def test_each_python_has_an_environment_of_its_own(place):
+    folder, installations = place
+    other = environment.THIS._replace(version=(3, 99))
+    elsewhere = environment.Place(folder / "other", other, folder / "_build" / "install-3.99.log")
+    for _ in range(2):
+        environment.ensure()
+        environment.ensure(elsewhere)
+    assert installations == [environment.HERE, elsewhere]
+    assert environment.HERE.stamp.read_text() != elsewhere.stamp.read_text()
+
+
+# -- other Pythons ---------------------------------------------------------------------------
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.skipif(os.name == "nt", reason="shell scripts")
+def test_a_python_is_one_that_runs(tmp_path, monkeypatch):
+    """A shim on the PATH that fails is passed over; then pyenv's versions are looked at, the newest first."""
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    assert environment.find((3, 99)) is None
+    script(tmp_path / "bin" / "python3.99", "echo 'pyenv: python3.99: command not found' >&2; exit 127")
+    assert environment.find((3, 99)) is None
+    script(tmp_path / "bin" / "python3.99", "echo 3 98 linux-x86_64")  # another than its name says
+    assert environment.find((3, 99)) is None
+    paths = [tmp_path / "pyenv" / "versions" / f"3.99.{n}" / "bin" / "python3.99" for n in (9, 10)]
+    for path in paths:
+        script(path, "echo 3 99 linux-x86_64")
+    assert environment.find((3, 99)) == (str(paths[1]), (3, 99), "linux-x86_64")
+    on_path = script(tmp_path / "bin" / "python3.99", "echo 3 99 linux-x86_64")
+    assert environment.find((3, 99)).path == str(on_path)
+    assert environment.find(environment.THIS.version) == environment.THIS
+
+
+def other_pythons(monkeypatch, capsys, codes):
+    """Exit status and last lines of tools.pythons, if the tests of each Python that is here end so."""
+    here = {version: environment.THIS._replace(version=version) for version in codes}
+    monkeypatch.setattr(environment, "find", here.get)
+    monkeypatch.setattr(pythons, "test", lambda place: codes[place.interpreter.version])
+    status = pythons.main()
+    return status, capsys.readouterr().out.strip().splitlines()
+
+
+def test_each_other_python_is_tested_or_named(monkeypatch, capsys):
+    monkeypatch.setattr(pythons, "THIS", environment.THIS._replace(version=(3, 11)))
+    status, said = other_pythons(monkeypatch, capsys, {(3, 12): 0, (3, 13): 0})
+    assert status == 0
+    assert [line.split(",")[0].strip() for line in said[-2:]] == ["Python 3.12: ok", "Python 3.13: ok"]
+    status, said = other_pythons(monkeypatch, capsys, {(3, 12): 3, (3, 13): 0})
+    assert status == 1
+    assert "Python 3.12: FAILED" in said[-2]
+    status, said = other_pythons(monkeypatch, capsys, {(3, 12): 0})
+    assert status == 0
+    assert "Python 3.13: NOT TESTED" in said[-1]
+
+
+def test_no_other_python_is_said_in_the_last_line(monkeypatch, capsys):
+    status, said = other_pythons(monkeypatch, capsys, {})
+    assert status == run.LEFT_OUT == package.LEFT_OUT
+    assert said[-1].startswith("NO OTHER PYTHON WAS TESTED: only ")
 
 
 # -- what is pinned --------------------------------------------------------------------------

@@ -812,7 +812,7 @@ def test_bad_parameters_are_refused(moons, parameters, message):
 
 def test_bad_items_are_refused(moons):
     X, y = moons
-    with pytest.raises(ValueError, match="at least one non-zero number"):
+    with pytest.raises(ValueError, match="must not be zero for all examples"):
         DecisionTree().fit(X, y, np.zeros(len(y)))
     with pytest.raises(ValueError, match="could not convert string to float"):
         DecisionTree().fit(pd.DataFrame({"x": ["a", "b"]}), [0, 1])

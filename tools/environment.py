@@ -1,4 +1,6 @@
-"""The book's virtual environment, `.venv`, made with nothing but the standard library.
+"""The book's virtual environments, made with nothing but the standard library.
+
+`.venv` belongs to the Python that runs the commands; `tools.pythons` has one for each other Python.
 
 A bare Debian has Python without pip and without ensurepip, so `python3 -m venv` fails there.
 Hence the one way for every machine: a venv without pip, and the locked packages installed by the
@@ -11,49 +13,118 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
 import time
 import tomllib
-import venv
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = str(ROOT / ".venv")
-PYTHON = os.path.join(FOLDER, *(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
 LOCK = ROOT / "requirements.lock"
 VENDOR = ROOT / "tools" / "vendor"
-STAMP = ROOT / ".venv" / "stamp"
-LOG = ROOT / "_build" / "install.log"
+
+
+class Interpreter(NamedTuple):
+    """A Python that runs."""
+
+    path: str
+    version: tuple[int, ...]
+    platform: str
+
+    @property
+    def name(self) -> str:
+        return ".".join(map(str, self.version))
+
+
+class Place(NamedTuple):
+    """An environment: where it is, which Python it is made with, and where pip's words go."""
+
+    folder: Path
+    interpreter: Interpreter
+    log: Path
+
+    @property
+    def scripts(self) -> str:
+        return str(self.folder / ("Scripts" if os.name == "nt" else "bin"))
+
+    @property
+    def python(self) -> str:
+        return os.path.join(self.scripts, "python.exe" if os.name == "nt" else "python")
+
+    @property
+    def stamp(self) -> Path:
+        return self.folder / "stamp"
+
+
+THIS = Interpreter(sys.executable, sys.version_info[:2], sysconfig.get_platform())
+HERE = Place(ROOT / ".venv", THIS, ROOT / "_build" / "install.log")
+FOLDER, PYTHON = str(HERE.folder), HERE.python
 
 
 class Refusal(Exception):
     """A reason to stop that is the user's to know, as one sentence."""
 
 
-def ensure() -> None:
-    """Make `.venv` what `requirements.lock` and `pyproject.toml` say, unless it is already."""
-    expected = fingerprint()
-    if is_ready(expected):
+def find(version: tuple[int, ...]) -> Interpreter | None:
+    """A Python of this version: the one that runs, one on the PATH, or one of pyenv's."""
+    if version == THIS.version:
+        return THIS
+    name = "python" + ".".join(map(str, version))
+    on_path = (shutil.which(name, path=folder) for folder in os.get_exec_path())
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"  # as `pyenv root` says
+    installed = sorted(pyenv.glob(f"{name.removeprefix('python')}.*/bin/{name}"), key=_patch, reverse=True)
+    for path in (*filter(None, on_path), *map(str, installed)):
+        found = ask(path)
+        if found and found.version == version:
+            return found
+    return None
+
+
+def _patch(path: Path) -> list[int]:
+    """The 10 of pyenv's versions/3.12.10/bin/python3.12, to be compared as a number."""
+    return [int(number) for number in re.findall(r"\d+", path.parts[-3])]
+
+
+def ask(path: str) -> Interpreter | None:
+    """What the Python at this path says of itself; None if it does not run, as many a shim of pyenv."""
+    question = "import sys, sysconfig, venv; print(*sys.version_info[:2], sysconfig.get_platform())"
+    try:
+        # -I: neither the folder nor the variables of this process are its own
+        answer = subprocess.run(
+            [path, "-I", "-c", question], capture_output=True, text=True, check=True, timeout=60
+        )
+        major, minor, platform = answer.stdout.split()
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return Interpreter(path, (int(major), int(minor)), platform)
+
+
+def ensure(place: Place | None = None) -> None:
+    """Make an environment what `requirements.lock` and `pyproject.toml` say, unless it is already."""
+    place = place or HERE
+    expected = fingerprint(place)
+    if is_ready(place, expected):
         return
-    LOG.parent.mkdir(exist_ok=True)
-    with open(LOG.with_suffix(".busy"), "w") as busy:
+    place.log.parent.mkdir(exist_ok=True)
+    with open(place.log.with_suffix(".busy"), "w") as busy:
         wait_for(busy)  # a second command started meanwhile must not install over the first
-        if not is_ready(expected):
-            install()
-            STAMP.write_text(expected)
+        if not is_ready(place, expected):
+            install(place)
+            place.stamp.write_text(expected)
 
 
-def is_ready(expected: str) -> bool:
-    return os.path.exists(PYTHON) and STAMP.exists() and STAMP.read_text() == expected
+def is_ready(place: Place, expected: str) -> bool:
+    return os.path.exists(place.python) and place.stamp.exists() and place.stamp.read_text() == expected
 
 
-def fingerprint() -> str:
-    """A hash of everything that the contents of `.venv` depend on.
+def fingerprint(place: Place) -> str:
+    """A hash of everything that the contents of an environment depend on.
 
-    The place is part of it, because scripts and the link to mcutils hold absolute paths: in a
-    copy of the tree, a copied `.venv` would run the mcutils of the original.
+    The tree's place is part of it, because scripts and the link to mcutils hold absolute paths: in a
+    copy of the tree, a copied environment would run the mcutils of the original.
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     recipe = [
@@ -61,8 +132,8 @@ def fingerprint() -> str:
         project["build-system"],
         project["project"],
         project["tool"]["hatch"],
-        sys.version_info[:2],
-        sysconfig.get_platform(),
+        place.interpreter.version,
+        place.interpreter.platform,
         str(ROOT),
     ]
     return hashlib.sha256(json.dumps(recipe).encode()).hexdigest()
@@ -85,29 +156,40 @@ def wait_for(busy) -> None:
         fcntl.flock(busy, fcntl.LOCK_EX)
 
 
-def install() -> None:
+def install(place: Place) -> None:
     start = time.monotonic()
     lock = LOCK.read_text(encoding="utf-8")
     installer = vendored_pip(lock)
     packages = len(re.findall(r"^\S+==", lock, re.MULTILINE))
     print(
-        f"Installing about {packages} locked packages into .venv for Python "
-        f"{sys.version_info[0]}.{sys.version_info[1]}: once, for a minute or so."
+        f"Installing about {packages} locked packages into {place.folder.relative_to(ROOT)} for Python "
+        f"{place.interpreter.name}: once, for a minute or so.",
+        flush=True,
     )
     # What an earlier installation left is not mended but replaced: nothing outside the lock survives.
-    venv.EnvBuilder(clear=True, symlinks=os.name != "nt").create(FOLDER)
-    with open(LOG, "w", encoding="utf-8") as log:
+    create(place)
+    with open(place.log, "w", encoding="utf-8") as log:
         # No bytecode yet: Python writes it for the modules that are used, a fraction of them.
         pip(
+            place,
             ["install", "--require-hashes", "--only-binary=:all:", "--no-compile", "-r", str(LOCK)],
             log,
             from_wheel=installer,
         )
-        pip(["install", "--no-deps", "--no-build-isolation", "--no-index", "-e", str(ROOT)], log)
+        pip(place, ["install", "--no-deps", "--no-build-isolation", "--no-index", "-e", str(ROOT)], log)
     print(f"Installed in {time.monotonic() - start:.0f} s.", flush=True)
 
 
-def pip(arguments, log, from_wheel=None) -> None:
+def create(place: Place) -> None:
+    """An environment without packages."""
+    command = [place.interpreter.path, "-I", "-m", "venv", "--clear", "--without-pip", str(place.folder)]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    if made.returncode:
+        said = (made.stdout + made.stderr).strip().splitlines() or [f"code {made.returncode}"]
+        raise Refusal(f"{command[0]} could not make an environment in {place.folder}: {said[-1]}")
+
+
+def pip(place, arguments, log, from_wheel=None) -> None:
     """Run pip, its words going to the log and, on a terminal, a count of packages to one line."""
     variables = dict(os.environ, PIP_USER="0", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
     variables.pop("PYTHONHOME", None)
@@ -115,17 +197,17 @@ def pip(arguments, log, from_wheel=None) -> None:
     if from_wheel:  # on the path, not as a script: on Windows a script named pip may not install pip
         variables["PYTHONPATH"] = str(from_wheel)
     start = time.monotonic()
-    command = [PYTHON, "-m", "pip", *arguments]
+    command = [place.python, "-m", "pip", *arguments]
     with subprocess.Popen(command, cwd=ROOT, env=variables, stdout=log, stderr=subprocess.STDOUT) as process:
         while process.poll() is None:
             time.sleep(0.2)
             if sys.stdout.isatty():
-                found = LOG.read_text(encoding="utf-8", errors="replace").count("\nCollecting ")
+                found = place.log.read_text(encoding="utf-8", errors="replace").count("\nCollecting ")
                 print(f"\r  {found} packages, {time.monotonic() - start:.0f} s ", end="", flush=True)
     if sys.stdout.isatty():
         print("\r" + " " * 40, end="\r")
     if process.returncode:
-        words = LOG.read_text(encoding="utf-8", errors="replace")
+        words = place.log.read_text(encoding="utf-8", errors="replace")
         # Without a network pip ends with "No matching distribution", which is not the reason.
         if "(from versions: none)" in words:
             reason = "no package index answered, so check the network or name an index in PIP_INDEX_URL"
@@ -133,7 +215,7 @@ def pip(arguments, log, from_wheel=None) -> None:
             reason = f"pip says {errors[-1]!r}"
         else:
             reason = f"pip ended with code {process.returncode}"
-        raise Refusal(f"The packages could not be installed: {reason}; {LOG} has the whole story.")
+        raise Refusal(f"The packages could not be installed: {reason}; {place.log} has the whole story.")
 
 
 def vendored_pip(lock: str) -> Path:

@@ -80,7 +80,12 @@ LEFT_OUT = 77  # the exit status of a step that this machine cannot take and tha
 # Another machine, as far as one machine can be another: other BLAS kernels, another number of
 # threads, plain instructions. The printed numbers must not notice.
 OTHER_MACHINE = {"OPENBLAS_CORETYPE": "Prescott", "OMP_NUM_THREADS": "2", "NUMBA_CPU_NAME": "generic"}
-CI_TESTS = (("chapters, other numerics", ("pytest", "--nbval", "--no-mutants", "chapters")),)
+ON_OTHER_MACHINE = (("chapters, other numerics", ("pytest", "--nbval", "--no-mutants", "chapters")),)
+
+CI_TESTS = (
+    ("other Pythons", ("tools.pythons",)),
+    ("lowest versions", ("tools.package", "--lowest")),
+)
 
 
 def usage():
@@ -155,7 +160,8 @@ def test():
     variables = surroundings("test")
     steps = [(name, program, variables) for name, program in CHECKS + TESTS]
     if os.environ.get("CI"):
-        steps += [(name, program, dict(variables, **OTHER_MACHINE)) for name, program in CI_TESTS]
+        steps += [(name, program, variables) for name, program in CI_TESTS]
+        steps += [(name, program, dict(variables, **OTHER_MACHINE)) for name, program in ON_OTHER_MACHINE]
     return run_steps(steps)
 
 

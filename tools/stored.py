@@ -62,7 +62,8 @@ def key() -> str:
 
 
 def _entry(notebook: Path) -> Path:
-    return (ROOT / "_build" / "outputs" / notebook.resolve().relative_to(ROOT)).with_suffix(".json")
+    python = "{}.{}".format(*sys.version_info)  # tools.pythons must not overwrite what the site shows
+    return (ROOT / "_build" / "outputs" / python / notebook.resolve().relative_to(ROOT)).with_suffix(".json")
 
 
 def _code(nb: nbformat.NotebookNode) -> list[str]:
