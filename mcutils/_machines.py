@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ._checks import first_call
+from ._checks import first_call, integer, jobs
 from ._weights import example_weights, refuse_idle
 from .binary import BinarySVM
 
@@ -66,8 +66,10 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimators_: list[Any]
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that cannot work, whatever the data."""
-        raise NotImplementedError
+        """Refuse parameters that cannot work, whatever the data, and whether or not they are used."""
+        jobs(self.n_jobs)
+        if not isinstance(self.verbose, bool):
+            integer(self.verbose, "verbose", 0)
 
     def _prepare(self) -> int:
         """Set what follows from ``classes_``; answer the number of columns."""
