@@ -204,9 +204,9 @@ class _Rows:
 class _ThinRows(_Rows):
     """The same of a sparse matrix, which is left as it is: the mean is taken off the results.
 
-    For a column of which the share p is stored that is no difference of large numbers: its sum of squares is
-    at most 1 / (1 - p) times that of the centred column. Columns that are more than half full are kept apart,
-    dense and centred.
+    If the share p of the weight is on the entries that are stored of a column, that is no difference of large
+    numbers: its sum of squares is at most 1 / (1 - p) times that of the centred column. Columns that are more
+    than half full are kept apart, dense and centred.
     """
 
     def _centred(self, X: Any) -> None:
@@ -221,14 +221,11 @@ class _ThinRows(_Rows):
             self.thin = csr_array((X.data[kept], X.indices[kept], ends), shape=X.shape)
         self.mean = np.where(full, 0.0, self.centre)
 
-    def _weighed(self, factors: Floats) -> Any:
-        """The thin part, its rows multiplied."""
-        thin = self.thin
-        data = thin.data * np.repeat(factors, np.diff(thin.indptr))
-        return csr_array((data, thin.indices, thin.indptr), shape=thin.shape)
-
     def gram(self) -> Floats:
-        found: Floats = (self._weighed(self.weights).T @ self.thin).toarray()
+        thin = self.thin
+        data = thin.data * np.repeat(self.weights, np.diff(thin.indptr))
+        weighed = csr_array((data, thin.indices, thin.indptr), shape=thin.shape)
+        found: Floats = (weighed.T @ thin).toarray()
         found -= self.total * np.outer(self.mean, self.mean)
         if len(self.full):
             some = self.back(self.weights[:, None] * self.dense)
@@ -287,8 +284,12 @@ class _ThinRows(_Rows):
 def _rows(X: Any, weights: Floats) -> _Rows:
     if not issparse(X):
         return _Rows(X, weights)
+    X = csr_array(X)
+    if not X.has_canonical_format:  # an entry in several parts
+        X = X.copy()
+        X.sum_duplicates()
     m, d = X.shape
-    return _Rows(X.toarray(), weights) if 10 * X.nnz > m * d else _ThinRows(csr_array(X), weights)
+    return _Rows(X.toarray(), weights) if 10 * X.nnz > m * d else _ThinRows(X, weights)
 
 
 def _refuse_overflow(values: Floats) -> None:
@@ -404,7 +405,7 @@ def _by_conjugate_gradients(rows: _ThinRows, sums: Floats, alpha: float) -> Floa
             f"the equations are solved up to {worst:.2g} of their right hand side, not {_RESIDUAL:g}, "
             f"in {_MOST_STEPS} steps: increase alpha",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,  # who called fit
         )
     return found
 

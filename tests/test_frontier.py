@@ -152,6 +152,11 @@ def test_sparse_rows_are_solved_as_dense_ones(monkeypatch, m, d, form, direct):
         # conjugate gradients: the residual is small, not the error
         np.testing.assert_allclose(found.coef_, other.coef_, atol=1e-11 if direct == 4096 else 1e-7)
         np.testing.assert_allclose(found.predict(form(X)), dense.predict(X))
+    whole = sparse.csr_array(X)
+    twice = (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), 2 * whole.indptr)
+    parts = sparse.csr_array(twice, shape=(m, d))  # every entry in two parts
+    halves = RidgeOneVsAll(0.7).fit(parts, y, sample_weight=weights)
+    np.testing.assert_allclose(halves.coef_, found.coef_, rtol=1e-12, atol=1e-12)
     if direct == 4096:
         confusion = leave_one_out_confusion(form(X), y, alpha=0.7, sample_weight=weights)
         np.testing.assert_array_equal(confusion, expected)
