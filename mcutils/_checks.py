@@ -3,7 +3,7 @@
 Each sentence has the same form: the argument, what it must be, and what was found.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from numbers import Integral, Real
 from typing import Any
 
@@ -102,3 +102,48 @@ def one_of(value: Any, name: str, allowed: Collection[str]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, found {value!r}")
     return value
+
+
+def or_none(check: Callable[..., Any], value: Any, name: str, *limits: Any, **more: Any) -> Any:
+    """None, or what another check lets through.
+
+    >>> or_none(integer, 0, "max_depth", 1)
+    Traceback (most recent call last):
+        ...
+    ValueError: max_depth must be None or an integer, at least 1, found 0
+    """
+    if value is None:
+        return None
+    try:
+        return check(value, name, *limits, **more)
+    except ValueError as error:
+        raise ValueError(str(error).replace(" must be ", " must be None or ", 1)) from None
+
+
+def seed(value: Any, name: str = "random_state") -> None:
+    """What scikit-learn's ``check_random_state`` takes: it need not be drawn from to be checked.
+
+    >>> seed("abc")
+    Traceback (most recent call last):
+        ...
+    ValueError: random_state must be None, an integer from 0 to 4294967295 or a RandomState, found 'abc'
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+    known = value is None or value is np.random or isinstance(value, np.random.RandomState)
+    if not known and not (whole and 0 <= value < 2**32):
+        raise ValueError(
+            f"{name} must be None, an integer from 0 to {2**32 - 1} or a RandomState, found {value!r}"
+        )
+
+
+def jobs(value: Any, name: str = "n_jobs") -> None:
+    """What joblib takes for a number of workers: None, or an integer other than 0.
+
+    >>> jobs(0)
+    Traceback (most recent call last):
+        ...
+    ValueError: n_jobs must be None or an integer other than 0, found 0
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+    if value is not None and not (whole and value != 0):
+        raise ValueError(f"{name} must be None or an integer other than 0, found {value!r}")

@@ -17,7 +17,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.svm import SVC, NuSVC
-from sklearn.utils import Tags, _safe_indexing, get_tags
+from sklearn.utils import Tags, _safe_indexing, check_array, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ._checks import first_call
+from ._checks import first_call, integer, jobs
 from ._weights import example_weights, refuse_idle
 from .binary import BinarySVM
 
@@ -66,8 +66,10 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimators_: list[Any]
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that cannot work, whatever the data."""
-        raise NotImplementedError
+        """Refuse parameters that cannot work, whatever the data, and whether or not they are used."""
+        jobs(self.n_jobs)
+        if not isinstance(self.verbose, bool):
+            integer(self.verbose, "verbose", 0)
 
     def _prepare(self) -> int:
         """Set what follows from ``classes_``; answer the number of columns."""
@@ -206,6 +208,7 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ):
             raise ValueError(f"sample_weight is given, but {self.estimator!r} does not take it")
         labels: NDArray[Any] = validate_data(self, X="no_validation", y=y)
+        X = _selectable(X)
         if self._is_pairwise():
             X = validate_data(self, X, accept_sparse="csr", reset=reset)
             if X.shape[0] != X.shape[1]:
@@ -262,10 +265,11 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def _selectable(X: Any) -> Any:
-    """X in a form whose rows can be selected; the very object if possible."""
-    if issparse(X):
-        return X.tocsr()
-    return X if hasattr(X, "shape") else np.asarray(X)
+    """X in a form whose rows can be selected; the very object if possible. What has no rows is refused."""
+    table = X.tocsr() if issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
+    if not table.shape or table.shape[0] == 0:
+        check_array(table, accept_sparse=True, dtype=None)  # says so
+    return table
 
 
 def _examples(order: Indices, starts: Indices, signs: NDArray[np.int8]) -> Indices | None:

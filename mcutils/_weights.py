@@ -1,5 +1,6 @@
 """Weights of examples and of classes, checked in one place, whatever scikit-learn is installed."""
 
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -64,6 +65,7 @@ def times_class_weight(
     codes : (m,) array
         The place in ``classes`` of the label of each example.
     """
+    refuse_endless(weights)
     if class_weight is None:
         return weights
     if isinstance(class_weight, dict):
@@ -75,7 +77,10 @@ def times_class_weight(
                 f"class_weight names classes that y has not: {unknown}, and does not name {unnamed}; "
                 f"the classes are {labels}"
             )
-        of_class = np.array([float(class_weight.get(name, 1.0)) for name in labels])
+        given = [class_weight.get(name, 1.0) for name in labels]
+        if not all(isinstance(one, Real) and not isinstance(one, (bool, np.bool_)) for one in given):
+            raise ValueError(f"class_weight must be numbers, at least 0, found {given}")
+        of_class = np.array(given, dtype=np.float64)
     elif isinstance(class_weight, str) and class_weight == "balanced":
         sums = np.bincount(codes, weights, len(classes))
         of_class = sums.sum() / (np.count_nonzero(sums) * np.where(sums > 0, sums, 1.0))
@@ -83,7 +88,9 @@ def times_class_weight(
         raise ValueError(f"class_weight must be a dict, 'balanced' or None, found {class_weight!r}")
     if not (np.isfinite(of_class).all() and of_class.min() >= 0):
         raise ValueError(f"class_weight must be numbers, at least 0, found {of_class.tolist()}")
-    weighted: Floats = weights * of_class[codes]
+    with np.errstate(over="ignore"):
+        weighted: Floats = weights * of_class[codes]
+    refuse_endless(weighted, "sample_weight and class_weight")
     return weighted
 
 
@@ -93,9 +100,28 @@ def refuse_idle(
     codes: NDArray[np.integer],
     names: str = "sample_weight and class_weight",
 ) -> None:
-    """No class may weigh nothing; ``names`` are the arguments that the message blames."""
+    """No class may weigh nothing, and the sum must be finite; ``names`` are the arguments to be blamed."""
+    refuse_endless(factors, names)
     idle = np.bincount(codes, factors, minlength=len(classes)) == 0
     if idle.any():
         raise ValueError(
             f"{names} must not be zero for a whole class, found it zero for {classes[idle].tolist()}"
         )
+
+
+def in_units(weights: Floats) -> tuple[Floats, float]:
+    """The weights divided by a power of two, so that the largest is from 1 to 2; and this power.
+
+    For what depends on the proportions of the weights only: squares and products of them are then in range.
+    Nothing is rounded but what is below 1e-300 of the largest.
+    """
+    exponent = int(np.frexp(weights.max())[1]) - 1
+    return np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent))
+
+
+def refuse_endless(weights: Floats, names: str = "sample_weight") -> None:
+    """The sum of the weights must be finite."""
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError(f"{names} must have a finite sum, found weights up to {weights.max():.3g}")

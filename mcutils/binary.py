@@ -47,6 +47,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import loss as losses
+from ._checks import number, switch
 from ._weights import example_weights, refuse_idle, times_class_weight
 from .certificate import Certificate
 from .kernel import Kernel, check_psd, linear, resolve
@@ -978,6 +979,7 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
         NotSeparable
             C is infinite and no hyperplane separates the classes.
         """
+        bias, tol = switch(self.bias, "bias"), number(self.tol, "tol", above=0)
         given = getattr(X, "dtype", None)
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(labels)
@@ -989,12 +991,10 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
             raise ValueError(f"y must have 2 classes, found 1 class: {self.classes_.tolist()}")
         signs: Floats = np.where(codes > 0, 1.0, -1.0)
         prices = self._prices(signs, sample_weight)
-        tol, max_iter = _check_tol(self.tol), _check_max_iter(self.max_iter)
+        max_iter = _check_max_iter(self.max_iter)
 
         self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
-        found = _solve(
-            _gram_of(self.kernel_, X, given), signs, prices, bias=bool(self.bias), tol=tol, max_iter=max_iter
-        )
+        found = _solve(_gram_of(self.kernel_, X, given), signs, prices, bias=bias, tol=tol, max_iter=max_iter)
         self.solution_ = found
         self.alpha_, self.kinds_, self.support_ = found.alpha, found.kinds, found.support
         self.certificate_, self.converged_ = found.certificate, found.converged

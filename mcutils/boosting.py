@@ -55,8 +55,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ._weights import example_weights
-from .kernel import _integer
+from ._checks import integer, jobs, number, one_of, seed, switch
+from ._weights import example_weights, in_units
 
 __all__ = ["AdaBoostMH", "Rounds", "Stump", "best_stump"]
 
@@ -176,9 +176,11 @@ def best_stump(
             f"found shape {D.shape} of type {D.dtype}"
         )
     # written so that NaN is refused as well
-    if not (D.min() >= 0 and 0 < D.sum() < np.inf):
+    if not (D.min() >= 0 and 0 < D.max() < np.inf):
         raise ValueError("weights must be finite, at least 0, and not all 0")
-    _check_votes(votes)
+    D, _ = in_units(D.astype(np.float64))
+    one_of(votes, "votes", VOTES)
+    jobs(n_jobs)
     used = np.flatnonzero(D.any(axis=1))
     sample = (values[used], Y[used], D[used] / D.sum(), votes)
     tasks = effective_n_jobs(n_jobs)
@@ -186,11 +188,6 @@ def best_stump(
         return _Stumps(*sample, None, 1).best()
     with Parallel(n_jobs=tasks, require="sharedmem") as pool:
         return _Stumps(*sample, pool, tasks).best()
-
-
-def _check_votes(votes: Any) -> None:
-    if not isinstance(votes, str) or votes not in VOTES:
-        raise ValueError(f"votes must be one of {', '.join(map(repr, VOTES))}, found {votes!r}")
 
 
 class _Stumps:
@@ -450,6 +447,7 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
         codes, Y = self._signs(target)
         weights = example_weights(sample_weight, len(Y))
         used = np.flatnonzero(weights)
+        weights, _ = in_units(weights)
         rng = check_random_state(self.random_state)
         held = used[:0]
         if self.early_stopping:
@@ -686,14 +684,13 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
         return values
 
     def _check_parameters(self) -> None:
-        _integer(self.n_estimators, "n_estimators", 1)
-        _integer(self.n_iter_no_change, "n_iter_no_change", 1)
-        _check_votes(self.votes)
-        if not isinstance(self.early_stopping, (bool, np.bool_)):
-            raise ValueError(f"early_stopping must be True or False, found {self.early_stopping!r}")
-        part = self.validation_fraction
-        if not isinstance(part, (float, np.floating)) or not 0 < part < 1:
-            raise ValueError(f"validation_fraction must be a number between 0 and 1, found {part!r}")
+        integer(self.n_estimators, "n_estimators", 1)
+        integer(self.n_iter_no_change, "n_iter_no_change", 1)
+        one_of(self.votes, "votes", VOTES)
+        switch(self.early_stopping, "early_stopping")
+        number(self.validation_fraction, "validation_fraction", above=0, below=1)
+        jobs(self.n_jobs)
+        seed(self.random_state)
         if self.estimator is not None and not has_fit_parameter(self.estimator, "sample_weight"):
             raise ValueError(f"estimator must take sample_weight in fit, found {self.estimator!r}")
 

@@ -22,7 +22,7 @@ once are the matter of :func:`holm`; a few independent ones, such as data sets, 
 (0.013, 0.086)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from time import process_time
@@ -33,6 +33,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils import column_or_1d, indexable
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.multiclass import check_classification_targets
+
+from ._checks import integer, number
 
 __all__ = [
     "Difference",
@@ -139,8 +144,8 @@ def corrected_resampled_t(
     >>> round(found.mean, 3), round(found.low, 4), round(found.high, 4), found.df
     (0.03, 0.0055, 0.0545, 4)
     """
-    for name, number in (("n_train", n_train), ("n_test", n_test)):
-        _check_count(name, number, 1)
+    for name, count in (("n_train", n_train), ("n_test", n_test)):
+        integer(count, name, 1)
     return _student(differences, n_test / n_train, level)
 
 
@@ -148,8 +153,7 @@ def _student(differences: ArrayLike, more: float, level: float) -> Difference:
     d = _numbers("differences", differences)
     if len(d) < 2:
         raise ValueError(f"differences must be at least 2, found {len(d)}")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be strictly between 0 and 1, found {level!r}")
+    level = number(level, "level", above=0, below=1)
     df = len(d) - 1
     mean = float(d.mean())
     # equal numbers have no variance, whatever their mean is rounded to
@@ -158,7 +162,7 @@ def _student(differences: ArrayLike, more: float, level: float) -> Difference:
     half = float(stdtrit(df, (1 + level) / 2)) * se
     certain = 1.0 if d[0] == 0 else 0.0
     p = 2 * float(stdtr(df, -abs(mean) / se)) if se > 0 else certain
-    return Difference(mean, mean - half, mean + half, p, df, se, float(level))
+    return Difference(mean, mean - half, mean + half, p, df, se, level)
 
 
 def holm(p_values: ArrayLike) -> Floats:
@@ -239,7 +243,7 @@ def folds(
     Parameters
     ----------
     y : (m,) array-like
-        Labels.
+        Labels, at least one.
     parts : int, default=3
         At most the number of examples of each class, and of groups.
     groups : (m,) array-like, optional
@@ -257,10 +261,9 @@ def folds(
     >>> sorted(test.tolist() for _, test in folds(["a", "a", "b", "b"], 2, groups=[1, 2, 1, 2]))
     [[0, 2], [1, 3]]
     """
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise ValueError(f"y must be a label for each example, found shape {labels.shape}")
-    _check_count("parts", parts, 2)
+    labels = _check_labels(y)
+    integer(parts, "parts", 2)
+    integer(random_state, "random_state", 0, 2**32 - 1)
     _, counts = np.unique(labels, return_counts=True)
     if counts.min() < parts:
         raise ValueError(
@@ -306,7 +309,8 @@ def splits(
     >>> len(train), len(test)
     (6, 3)
     """
-    _check_count("n_splits", n_splits, 1)
+    integer(n_splits, "n_splits", 1)
+    integer(random_state, "random_state", 0, 2**32 - n_splits)
     return [folds(y, parts, groups=groups, random_state=random_state + j)[0] for j in range(n_splits)]
 
 
@@ -328,12 +332,12 @@ def check_groups(pairs: Sequence[Split], groups: ArrayLike) -> None:
     ValueError: groups must be on one side of a split, found 'bob' on both sides of split 0
     """
     named = np.asarray(groups)
-    for number, (train, test) in enumerate(pairs):
+    for place, (train, test) in enumerate(pairs):
         both = np.intersect1d(named[train], named[test])
         if len(both):
             raise ValueError(
                 "groups must be on one side of a split, "
-                f"found {both.tolist()[0]!r} on both sides of split {number}"
+                f"found {both.tolist()[0]!r} on both sides of split {place}"
             )
 
 
@@ -366,7 +370,7 @@ def smooth(probabilities: ArrayLike, m: int) -> Floats:
     p = np.asarray(probabilities, dtype=np.float64)
     if p.ndim != 2 or p.shape[1] < 1:
         raise ValueError(f"probabilities must have a column for each class, found shape {p.shape}")
-    _check_count("m", m, 1)
+    integer(m, "m", 1)
     mixed: Floats = ((m + 1) * p + 1 / p.shape[1]) / (m + 2)
     return mixed
 
@@ -450,10 +454,11 @@ def tune(
         It is cloned, not changed.
     candidates : list of dict
         Parameters for ``set_params``, at least one dict; it may be empty.
-    X : (m, d) array-like
+    X : (m, d) array-like, sparse matrix or data frame
+        Handed to the machine as it is, its rows selected: a data frame keeps its names and types.
     y : (m,) array-like
     folds : list of (train, test)
-        Every example is in exactly one test part, and not in the training part of the same fold.
+        Indices. Every example is in exactly one test part, and not in the training part of the same fold.
     groups : (m,) array-like, optional
         Folds that cut a group are refused.
 
@@ -473,12 +478,10 @@ def tune(
     ({'n_neighbors': 1}, True)
     """
     start = process_time()
-    data, labels = np.asarray(X), np.asarray(y)
-    if len(data) != len(labels):
-        raise ValueError(f"X and y must have the same length, found {len(data)} and {len(labels)}")
-    if not len(candidates):
-        raise ValueError("candidates must be at least one dict of parameters, found none")
-    _check_partition(folds, len(labels))
+    labels = _check_labels(y)
+    data = _check_examples(X, len(labels))
+    candidates = _check_candidates(candidates)
+    folds = _check_partition(folds, len(labels))
     if groups is not None:
         check_groups(folds, _check_named(groups, len(labels)))
     classes = np.unique(labels)
@@ -486,18 +489,22 @@ def tune(
     mistakes = np.zeros(len(candidates), dtype=np.intp)
     fitted: list[list[Any]] = []
     for c, params in enumerate(candidates):
-        fitted.append([clone(machine).set_params(**params).fit(data[a], labels[a]) for a, _ in folds])
-        for one, (_, b) in zip(fitted[c], folds, strict=True):
+        fresh = [clone(machine).set_params(**params) for _ in folds]
+        fitted.append(
+            [one.fit(*_safe_split(one, data, labels, a)) for one, (a, _) in zip(fresh, folds, strict=True)]
+        )
+        for one, (a, b) in zip(fitted[c], folds, strict=True):
             if not np.array_equal(one.classes_, classes):
                 raise ValueError(
                     f"folds must leave examples of all classes {classes.tolist()} for training, "
                     f"found one with {one.classes_.tolist()}"
                 )
-            mistakes[c] += int((one.predict(data[b]) != labels[b]).sum())
+            others, unknown = _safe_split(one, data, labels, b, a)
+            mistakes[c] += int((one.predict(others) != unknown).sum())
     index = int(mistakes.argmin())
     held_out = np.empty((len(labels), len(classes)))
     for one, (a, b) in zip(fitted[index], folds, strict=True):
-        held_out[b] = scores(one, data[b], len(a))
+        held_out[b] = scores(one, _safe_split(one, data, labels, b, a)[0], len(a))
     last = process_time()
     final = clone(machine).set_params(**candidates[index]).fit(data, labels)
     end = process_time()
@@ -570,15 +577,19 @@ def nested(
     >>> found.n_test.tolist(), bool((found.errors < 0.2).all())
     ([50, 50], True)
     """
-    data, labels = np.asarray(X), np.asarray(y)
+    labels = _check_labels(y)
+    data = _check_examples(X, len(labels))
+    candidates = _check_candidates(candidates)
     named = None if groups is None else _check_named(groups, len(labels))
     rows = []
     outer = splits(labels, n_splits, parts=parts, groups=named, random_state=random_state)
     for j, (train, test) in enumerate(outer):
         inside = None if named is None else named[train]
         inner = folds(labels[train], parts, groups=inside, random_state=random_state + j)
-        found = tune(machine, candidates, data[train], labels[train], folds=inner, groups=inside)
-        wrong = int((found.machine.predict(data[test]) != labels[test]).sum())
+        some, known = _safe_split(machine, data, labels, train)
+        found = tune(machine, candidates, some, known, folds=inner, groups=inside)
+        others, unknown = _safe_split(machine, data, labels, test, train)
+        wrong = int((found.machine.predict(others) != unknown).sum())
         rows.append((wrong, len(train), len(test), found.index, int(found.mistakes[found.index])))
     mistakes, n_train, n_test, chosen, inner_mistakes = np.array(rows, dtype=np.intp).T
     return Nested(mistakes, n_train, n_test, chosen, inner_mistakes / n_train)
@@ -597,9 +608,34 @@ def _numbers(name: str, values: ArrayLike) -> Floats:
     return found
 
 
-def _check_count(name: str, number: Any, least: int) -> None:
-    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
-        raise ValueError(f"{name} must be an integer, at least {least}, found {number!r}")
+def _check_labels(y: ArrayLike) -> NDArray[Any]:
+    """The labels; a column of them is taken for a list, with scikit-learn's warning."""
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    if not len(labels):
+        raise ValueError("y must have at least one label, found none")
+    check_classification_targets(labels)
+    return labels
+
+
+def _check_candidates(candidates: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    listed = [] if isinstance(candidates, Mapping) else list(candidates)
+    if isinstance(candidates, Mapping) or not all(isinstance(one, Mapping) for one in listed):
+        raise ValueError(f"candidates must be a list of dicts of parameters, found {candidates!r}")
+    if not listed:
+        raise ValueError("candidates must be at least one dict of parameters, found none")
+    return listed
+
+
+def _check_examples(X: Any, m: int) -> Any:
+    """X in a form whose rows can be selected, as scikit-learn selects them; frames remain frames."""
+    shape = getattr(X, "shape", ())
+    if not shape and not isinstance(X, Sequence):
+        raise ValueError(f"X must have a row for each example, found {X!r}")
+    (table,) = indexable(X)
+    n = shape[0] if shape else len(X)
+    if n != m:
+        raise ValueError(f"X and y must have the same length, found {n} and {m}")
+    return table
 
 
 def _check_named(groups: ArrayLike, m: int) -> NDArray[Any]:
@@ -609,16 +645,29 @@ def _check_named(groups: ArrayLike, m: int) -> NDArray[Any]:
     return named
 
 
-def _check_partition(pairs: Sequence[Split], m: int) -> None:
+def _check_partition(folds: Sequence[Split], m: int) -> list[Split]:
     """Every example is tested once, by machines that have not seen it."""
-    tested = np.zeros(m, dtype=np.intp)
-    for number, (train, test) in enumerate(pairs):
-        both = np.intersect1d(train, test)
+    if not isinstance(folds, Iterable):
+        raise ValueError(f"folds must be a list of pairs (train, test), found {folds!r}")
+    pairs, tested = list(folds), np.zeros(m, dtype=np.intp)
+    for place, pair in enumerate(pairs):
+        two = isinstance(pair, Sequence) and len(pair) == 2
+        if not two or not all(_are_indices(np.asarray(part), m) for part in pair):
+            raise ValueError(
+                f"folds must be pairs of lists of indices from 0 to {m - 1}, found {pair!r} in fold {place}"
+            )
+        both = np.intersect1d(*pair)
         if len(both):
             raise ValueError(
-                f"folds must not test what they train on, found example {both[0]} twice in fold {number}"
+                f"folds must not test what they train on, found example {both[0]} twice in fold {place}"
             )
-        tested += np.bincount(test, minlength=m)
+        tested += np.bincount(pair[1], minlength=m)
     if (tested != 1).any():
         wrong = int(np.flatnonzero(tested != 1)[0])
         raise ValueError(f"folds must test every example once, found example {wrong} {tested[wrong]} times")
+    return pairs
+
+
+def _are_indices(part: NDArray[Any], m: int) -> bool:
+    some = part.ndim == 1 and part.dtype.kind in "iu" and len(part) > 0
+    return some and bool(part.min() >= 0 and part.max() < m)

@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from . import loss as losses
+from ._checks import seed
 from ._machines import BinaryReduction, Column
 from .loss import MarginLoss
 
@@ -977,7 +978,12 @@ class OutputCode(BinaryReduction):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        _decoding_loss(self.decoding)
+        super()._check_parameters()
+        try:
+            _decoding_loss(self.decoding)
+        except ValueError as error:
+            raise ValueError(f"decoding must be 'hamming' or a loss: {error}") from None
+        seed(self.random_state)
 
     def _prepare(self) -> int:
         self.code_ = self._make_code(len(self.classes_))

@@ -20,19 +20,21 @@ FilterTree    0.25
 LabelTree     0.19
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
-from numbers import Real
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
+from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangular
 from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -42,6 +44,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ._checks import integer, number, seed
 from ._machines import _is_linear, _selectable
 from ._weights import example_weights, refuse_idle
 
@@ -63,6 +66,10 @@ ORDERS = ("given", "random", "confusion", "means")
 # Scores are computed for so many pairs of an example and a class at once.
 _CHUNK = 2**21
 
+# Of a sparse matrix with more rows and columns no matrix is factorised: conjugate gradients solve the
+# equations, until the residual is this part of the right hand side, in at most so many steps.
+_DIRECT, _RESIDUAL, _MOST_STEPS = 4096, 1e-10, 1000
+
 
 # ---------------------------------------------------------------------------------------------------
 # One-vs-all, by least squares
@@ -74,7 +81,8 @@ class RidgeOneVsAll(LinearClassifierMixin, BaseEstimator):
     It minimises :math:`\sum_i w_i \|W x_i + b - e_{y_i}\|^2 + \alpha \|W\|_F^2`, where :math:`e_y` is the
     indicator of class y. With the weighted means taken off, the rows of W are
     :math:`(X^\top X + \alpha I)^{-1} \sum_{i: y_i = y} w_i x_i`: one Cholesky factor and the sums of the
-    classes; the (m, k) table of the indicators is never made.
+    classes; the (m, k) table of the indicators is never made. Of fewer examples than features it is the
+    factor of the (m, m) matrix :math:`X X^\top + \alpha I`.
 
     Parameters
     ----------
@@ -93,6 +101,17 @@ class RidgeOneVsAll(LinearClassifierMixin, BaseEstimator):
         Number of features seen in ``fit``.
     feature_names_in_ : (d,) array of str
         Their names, where ``X`` had names.
+
+    Notes
+    -----
+    *Sparse matrices* are centred without being written out. Only columns that are more than half full are,
+    which at most doubles the memory; and the whole matrix, where more than a tenth of its entries is stored.
+    If it has more than 4096 examples and more than 4096 features, there is no factor: the equations are
+    solved by conjugate gradients, up to 1e-10 of their right hand side, or else there is a warning.
+
+    *Where alpha is lost in rounding*, as with two equal columns and ``alpha=1e-16``, the factor is that of
+    the eigenvalues which are more than rounding errors, of the matrix brought to ones on its diagonal: no
+    weight is put on a direction that the sample is not known to have.
 
     Examples
     --------
@@ -115,7 +134,7 @@ class RidgeOneVsAll(LinearClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (m, d) array-like
+        X : (m, d) array-like, sparse matrix or data frame
         y : (m,) array-like
             Labels of at least two classes.
         sample_weight : (m,) array-like, optional
@@ -125,48 +144,276 @@ class RidgeOneVsAll(LinearClassifierMixin, BaseEstimator):
         -------
         RidgeOneVsAll
         """
-        X, labels = validate_data(self, X, y, dtype=np.float64)
+        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         self.classes_, codes = _classes(labels)
         weights = _weights(sample_weight, self.classes_, codes)
-        found = _ridge(X, codes, weights, len(self.classes_), _check_alpha(self.alpha))
+        alpha = number(self.alpha, "alpha", above=0)
+        found = _ridge(_rows(X, weights), codes, len(self.classes_), alpha)
         self.coef_, self.intercept_ = found.weights, found.biases
         if len(self.classes_) == 2:
             self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
         return self
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class _Rows:
+    """The rows of a table less their weighted mean: what the equations need of them."""
+
+    direct = True  # whether a matrix is to be factorised
+
+    def __init__(self, X: Any, weights: Floats):
+        self.weights, self.shape = weights, X.shape
+        self.total = float(weights.sum())
+        self.centre: Floats = np.asarray(weights @ X) / self.total
+        self._centred(X)
+
+    def _centred(self, X: Any) -> None:
+        self.rows: Floats = X - self.centre
+
+    def gram(self) -> Floats:
+        """The sum of w x x'."""
+        found: Floats = (self.rows.T * self.weights) @ self.rows
+        return found
+
+    def kernel(self) -> Floats:
+        """The products of all pairs of rows, each times the root of its weight."""
+        scaled = np.sqrt(self.weights)[:, None] * self.rows
+        found: Floats = scaled @ scaled.T
+        return found
+
+    def sums(self, codes: Indices, k: int) -> Floats:
+        """The weighted sum of the rows of each class."""
+        found: Floats = _sums(self.rows, codes, self.weights, k)
+        return found
+
+    def back(self, U: Floats) -> Floats:
+        """The transposed times U."""
+        found: Floats = self.rows.T @ U
+        return found
+
+    def squares(self, factor: "_Factor") -> Floats:
+        """Of each row x the number w x' A x, where A is the inverse that the factor stands for."""
+        found: Floats = self.weights * (self.rows * factor.solve(self.rows.T).T).sum(axis=1)
+        return found
+
+
+class _ThinRows(_Rows):
+    """The same of a sparse matrix, which is left as it is: the mean is taken off the results.
+
+    If the share p of the weight is on the entries that are stored of a column, that is no difference of large
+    numbers: its sum of squares is at most 1 / (1 - p) times that of the centred column. Columns that are more
+    than half full are kept apart, dense and centred.
+    """
+
+    def _centred(self, X: Any) -> None:
+        self.direct = min(X.shape) <= _DIRECT
+        full = np.bincount(X.indices, minlength=X.shape[1]) > X.shape[0] / 2
+        self.full = np.flatnonzero(full)
+        self.dense: Floats = X[:, self.full].toarray() - self.centre[self.full]
+        self.thin = X
+        if len(self.full):
+            kept = ~full[X.indices]
+            ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
+            self.thin = csr_array((X.data[kept], X.indices[kept], ends), shape=X.shape)
+        self.mean = np.where(full, 0.0, self.centre)
+
+    def gram(self) -> Floats:
+        thin = self.thin
+        data = thin.data * np.repeat(self.weights, np.diff(thin.indptr))
+        weighed = csr_array((data, thin.indices, thin.indptr), shape=thin.shape)
+        found: Floats = (weighed.T @ thin).toarray()
+        found -= self.total * np.outer(self.mean, self.mean)
+        if len(self.full):
+            some = self.back(self.weights[:, None] * self.dense)
+            found[:, self.full], found[self.full] = some, some.T
+        return found
+
+    def kernel(self) -> Floats:
+        found: Floats = (self.thin @ self.thin.T).toarray()
+        shift = self.thin @ self.mean
+        found += self.mean @ self.mean - shift[:, None] - shift
+        found += self.dense @ self.dense.T
+        root = np.sqrt(self.weights)
+        found *= root[:, None] * root
+        return found
+
+    def sums(self, codes: Indices, k: int) -> Floats:
+        found: Floats = _sums(self.thin, codes, self.weights, k).toarray()
+        found -= np.outer(np.bincount(codes, self.weights, minlength=k), self.mean)
+        found[:, self.full] = _sums(self.dense, codes, self.weights, k)
+        return found
+
+    def times(self, V: Floats, part: slice = slice(None)) -> Floats:
+        """Some rows times V."""
+        found: Floats = self.thin[part] @ V
+        found -= self.mean @ V
+        found += self.dense[part] @ V[self.full]
+        return found
+
+    def back(self, U: Floats) -> Floats:
+        found: Floats = self.thin.T @ U
+        found -= np.outer(self.mean, U.sum(axis=0))
+        found[self.full] = self.dense.T @ U
+        return found
+
+    def diagonal(self) -> Floats:
+        """That of the Gram matrix."""
+        thin = self.thin
+        squares = csr_array((thin.data**2, thin.indices, thin.indptr), shape=thin.shape)
+        found: Floats = squares.T @ self.weights - self.total * self.mean**2
+        found[self.full] = self.weights @ self.dense**2
+        return np.maximum(found, 0.0)
+
+    def squares(self, factor: "_Factor") -> Floats:
+        m, d = self.shape
+        inverse, found = factor.solve(np.eye(d)), np.empty(m)
+        size = max(1, _CHUNK // d)
+        for start in range(0, m, size):
+            part = slice(start, start + size)
+            products = self.times(inverse, part)
+            found[part] = self.thin[part].multiply(products).sum(axis=1) - products @ self.mean
+            found[part] += (self.dense[part] * products[:, self.full]).sum(axis=1)
+        return self.weights * found
+
+
+@np.errstate(over="ignore", invalid="ignore")  # said in a sentence
+def _rows(X: Any, weights: Floats) -> _Rows:
+    if not issparse(X):
+        return _Rows(X, weights)
+    X = csr_array(X)
+    if not X.has_canonical_format:  # an entry in several parts
+        X = X.copy()
+        X.sum_duplicates()
+    m, d = X.shape
+    return _Rows(X.toarray(), weights) if 10 * X.nnz > m * d else _ThinRows(X, weights)
+
+
+def _refuse_overflow(values: Floats) -> None:
+    if not np.isfinite(values).all():
+        raise ValueError("X must be scaled: its squares, times sample_weight, are beyond floating point")
+
+
+class _Factor:
+    """The inverse of a Gram matrix with alpha on its diagonal."""
+
+    def __init__(self, gram: Floats, alpha: float, *, rescale: bool):
+        n = len(gram)
+        gram.flat[:: n + 1] += alpha
+        diagonal = gram.diagonal()
+        _refuse_overflow(gram)
+        # what a pivot, or an eigenvalue of a matrix with ones on its diagonal, may be by rounding alone
+        noise = 16 * n * float(np.finfo(np.float64).eps)
+        self.lower: Floats | None = None
+        try:
+            lower = cholesky(gram, lower=True)
+            if (lower.diagonal() ** 2 > noise * diagonal).all():
+                self.lower = lower
+                return
+        except LinAlgError:
+            pass
+        # a column is scaled as it likes; of rows that would be another weight
+        scale = 1 / np.sqrt(diagonal) if rescale else np.full(n, 1 / np.sqrt(diagonal.max()))
+        values, vectors = eigh(gram * scale[:, None] * scale)
+        kept = values > noise * values[-1]
+        self.root = scale[:, None] * vectors[:, kept] / np.sqrt(values[kept])
+
+    def solve(self, B: Floats) -> Floats:
+        found: Floats = (
+            self.root @ (self.root.T @ B) if self.lower is None else cho_solve((self.lower, True), B)
+        )
+        return found
+
+    def coordinates(self, B: Floats) -> Floats:
+        """Columns whose inner products are those of B in the metric of the inverse."""
+        found: Floats = self.root.T @ B if self.lower is None else solve_triangular(self.lower, B, lower=True)
+        return found
+
 
 @dataclass(frozen=True)
 class _Ridge:
-    """The machines, what was taken off the examples, and the factor of the gram matrix."""
+    """The machines; and what each example has of its own score, if a matrix was factorised."""
 
     weights: Floats
     biases: Floats
-    centre: Floats
-    factor: tuple[Floats, bool]
+    own: Callable[[], Floats]
 
 
-def _ridge(X: Floats, codes: Indices, weights: Floats, k: int, alpha: float) -> _Ridge:
-    total = weights.sum()
-    centre = weights @ X / total
-    rows = X - centre
-    gram = (rows.T * weights) @ rows
-    gram.flat[:: X.shape[1] + 1] += alpha
-    factor = cho_factor(gram, lower=True, overwrite_a=True)
-    W = cho_solve(factor, _sums(rows, codes, weights, k).T).T
-    return _Ridge(W, np.bincount(codes, weights, minlength=k) / total - W @ centre, centre, factor)
+@np.errstate(over="ignore", invalid="ignore")  # said in a sentence
+def _ridge(rows: _Rows, codes: Indices, k: int, alpha: float) -> _Ridge:
+    m, d = rows.shape
+    share = rows.weights / rows.total
+    if isinstance(rows, _ThinRows) and not rows.direct:
+        W = _by_conjugate_gradients(rows, rows.sums(codes, k), alpha)
+        own = partial(np.zeros, m)
+    elif d <= m:
+        factor = _Factor(rows.gram(), alpha, rescale=True)
+        W = factor.solve(rows.sums(codes, k).T).T
+        own = partial(rows.squares, factor)
+    else:
+        kernel, root = rows.kernel(), np.sqrt(rows.weights)
+        factor = _Factor(kernel.copy(), alpha, rescale=False)
+        targets = np.zeros((m, k))
+        targets[np.arange(m), codes] = root
+        W = rows.back(root[:, None] * factor.solve(targets)).T
+        own = partial(_own_of_pairs, kernel, factor)
+    return _Ridge(W, np.bincount(codes, share, minlength=k) - W @ rows.centre, lambda: share + own())
 
 
-def _sums(rows: Floats, codes: Indices, weights: Floats, k: int) -> Floats:
-    """The weighted sum of the examples of each class."""
-    m = len(codes)
-    found: Floats = csr_array((weights, (codes, np.arange(m))), shape=(k, m)) @ rows
+def _own_of_pairs(kernel: Floats, factor: _Factor) -> Floats:
+    """The diagonal of the inverse times the kernel."""
+    found: Floats = factor.solve(kernel).diagonal()
     return found
 
 
-def _check_alpha(alpha: Any) -> float:
-    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < float(alpha) < np.inf:
-        raise ValueError(f"alpha must be a positive, finite number, found {alpha!r}")
-    return float(alpha)
+def _by_conjugate_gradients(rows: _ThinRows, sums: Floats, alpha: float) -> Floats:
+    """The same machines, the equations of each class solved until the residual is small."""
+    m, d = rows.shape
+    diagonal = (rows.diagonal() + alpha)[:, None]
+    _refuse_overflow(diagonal)
+    weights, found, worst = rows.weights[:, None], np.zeros_like(sums), 0.0
+    size = max(1, 8 * _CHUNK // (m + d))
+    for start in range(0, len(sums), size):
+        live = np.arange(start, min(start + size, len(sums)))
+        residual = np.ascontiguousarray(sums[live].T)
+        direction = residual / diagonal
+        before = (residual * direction).sum(axis=0)
+        limit = _RESIDUAL * np.linalg.norm(residual, axis=0)
+        for _ in range(_MOST_STEPS):
+            norms = np.linalg.norm(residual, axis=0)
+            open_ = norms > limit
+            if not open_.all():
+                live, residual, direction = live[open_], residual[:, open_], direction[:, open_]
+                before, limit, norms = before[open_], limit[open_], norms[open_]
+            if not len(live):
+                break
+            bent = rows.back(weights * rows.times(direction)) + alpha * direction
+            step = before / (direction * bent).sum(axis=0)
+            found[live] += (step * direction).T
+            residual = residual - step * bent
+            nearer = residual / diagonal
+            after = (residual * nearer).sum(axis=0)
+            direction = nearer + (after / before) * direction
+            before = after
+        else:
+            worst = max(worst, float((norms / limit).max()) * _RESIDUAL)
+    if worst:
+        warnings.warn(
+            f"the equations are solved up to {worst:.2g} of their right hand side, not {_RESIDUAL:g}, "
+            f"in {_MOST_STEPS} steps: increase alpha",
+            ConvergenceWarning,
+            stacklevel=5,  # who called fit
+        )
+    return found
+
+
+def _sums(rows: Any, codes: Indices, weights: Floats, k: int) -> Any:
+    """The weighted sum of the examples of each class."""
+    m = len(codes)
+    return csr_array((weights, (codes, np.arange(m))), shape=(k, m)) @ rows
 
 
 def _classes(labels: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
@@ -197,9 +444,13 @@ def leave_one_out_confusion(
     scores without example i are :math:`(f(x_i) - h_i e_{y_i}) / (1 - h_i)` (lem-frontier-leave-one-out). So
     it is enough to take :math:`h_i` off the score of the own class.
 
+    Of a sparse matrix with more than 4096 examples and more than 4096 features no :math:`h_i` is computed.
+    There the examples of each class are dealt out in turn to five parts, and each part is predicted by a
+    machine trained on the four others.
+
     Parameters
     ----------
-    X : (m, d) array-like
+    X : (m, d) array-like, sparse matrix or data frame
     y : (m,) array-like
         Labels of k >= 2 classes.
     alpha : float
@@ -221,23 +472,43 @@ def leave_one_out_confusion(
            [  6,  62,   0],
            [  0,   0, 119]])
     """
-    table, labels = validate_data(RidgeOneVsAll(), X, y, dtype=np.float64)
+    table, labels = validate_data(RidgeOneVsAll(), X, y, accept_sparse="csr", dtype=np.float64)
     classes, codes = _classes(labels)
     weights = _weights(sample_weight, classes, codes)
-    k = len(classes)
-    found = _ridge(table, codes, weights, k, _check_alpha(alpha))
-    rows = table - found.centre
-    own = weights * (1 / weights.sum() + (rows * cho_solve(found.factor, rows.T).T).sum(axis=1))
+    k, alpha = len(classes), number(alpha, "alpha", above=0)
+    rows = _rows(table, weights)
+    if rows.direct:
+        found = _ridge(rows, codes, k, alpha)
+        guess = _guess(table, found, codes, found.own())
+    else:
+        guess = _held_out(table, codes, weights, k, alpha)
+    counts: Floats = np.zeros((k, k))
+    np.add.at(counts, (codes, guess), weights)
+    return counts
+
+
+def _guess(table: Any, found: _Ridge, codes: Indices, own: Floats) -> Indices:
+    """The class of the largest score, where each example's own share is taken off."""
     guess = np.empty_like(codes)
-    size = max(1, _CHUNK // k)
+    size = max(1, _CHUNK // len(found.biases))
     for start in range(0, len(codes), size):
         part = slice(start, start + size)
         scores = table[part] @ found.weights.T + found.biases
         scores[np.arange(len(scores)), codes[part]] -= own[part]
         guess[part] = scores.argmax(axis=1)
-    counts: Floats = np.zeros((k, k))
-    np.add.at(counts, (codes, guess), weights)
-    return counts
+    return guess
+
+
+def _held_out(table: Any, codes: Indices, weights: Floats, k: int, alpha: float) -> Indices:
+    """The answers of five machines, each to the part that it was not trained on."""
+    guess, part = np.empty_like(codes), np.empty_like(codes)
+    for rows in _members(codes, k):
+        part[rows] = np.arange(len(rows)) % 5
+    for fifth in range(5):
+        train, test = np.flatnonzero(part != fifth), np.flatnonzero(part == fifth)
+        found = _ridge(_rows(table[train], weights[train]), codes[train], k, alpha)
+        guess[test] = _guess(table[test], found, codes[test], np.zeros(len(test)))
+    return guess
 
 
 def mean_order(
@@ -252,7 +523,8 @@ def mean_order(
 
     Parameters
     ----------
-    X : (m, d) array-like
+    X : (m, d) array-like, sparse matrix or data frame
+        A sparse matrix of at most 4096 features: there is a (d, d) table.
     y : (m,) array-like
         Labels of k >= 2 classes.
     alpha : float
@@ -274,16 +546,28 @@ def mean_order(
     >>> halves == true
     True
     """
-    table, labels = validate_data(RidgeOneVsAll(), X, y, dtype=np.float64)
+    table, labels = validate_data(RidgeOneVsAll(), X, y, accept_sparse="csr", dtype=np.float64)
     classes, codes = _classes(labels)
     weights = _weights(sample_weight, classes, codes)
-    means = _sums(table, codes, weights, len(classes)) / np.bincount(codes, weights)[:, None]
-    inside = table - means[codes]
-    scatter = (inside.T * weights) @ inside
-    scatter.flat[:: table.shape[1] + 1] += _check_alpha(alpha)
+    k, alpha = len(classes), number(alpha, "alpha", above=0)
+    sizes = np.bincount(codes, weights)
+    if issparse(table):
+        if table.shape[1] > _DIRECT:
+            raise ValueError(
+                f"X must have at most {_DIRECT} features where it is sparse, found {table.shape[1]}: "
+                "take the order 'confusion' instead of 'means', or fewer features"
+            )
+        rows = _rows(table, weights)
+        means = rows.sums(codes, k) / sizes[:, None]
+        scatter = rows.gram() - (means.T * sizes) @ means
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            means = _sums(table, codes, weights, k) / sizes[:, None]
+            inside = table - means[codes]
+            scatter = (inside.T * weights) @ inside
     # in these coordinates the metric is the Euclidean one, up to a factor
-    factor = cholesky(scatter, lower=True)
-    means = solve_triangular(factor, (means - means.mean(axis=0)).T, lower=True).T
+    factor = _Factor(scatter, alpha, rescale=True)
+    means = factor.coordinates((means - means.mean(axis=0)).T).T
 
     def near(part: Indices) -> Floats:
         squares = np.square(pdist(means[part]))
@@ -416,16 +700,17 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, Indices, Any]:
         """The examples that weigh something, their classes as numbers, and their weights, None for all 1."""
+        seed(self.random_state)
         base = self._base()
         if get_tags(base).input_tags.pairwise:
             raise ValueError(
                 f"estimator must learn from examples, not from a precomputed kernel, found {base!r}"
             )
         labels = validate_data(self, X="no_validation", y=y)
+        X = _selectable(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         check_consistent_length(X, labels)
         self.classes_, codes = _classes(labels)
-        X = _selectable(X)
         if sample_weight is None:
             return X, codes, None
         if "sample_weight" not in signature(base.fit).parameters:
@@ -540,15 +825,21 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         for node in range(len(self.children_) - 1, -1, -1):
             rows = waiting.pop(k + node)
             answers = self._answers(node, X, rows)
-            for number, child in enumerate(self.children_[node].tolist()):
-                waiting[child] = rows[answers == number]
+            for place, child in enumerate(self.children_[node].tolist()):
+                waiting[child] = rows[answers == place]
         for leaf, rows in waiting.items():
             at[rows] = leaf
         return at
 
-    def _stack(self) -> None:
-        """If all machines are linear, keep them in one table, where a compiled loop can read them."""
+    def _stack(self, X: Any) -> None:
+        """If all machines are linear, keep them in one table, where a compiled loop can read them.
+
+        Where they learnt from sparse rows they go without: such rows are sent on a node at a time, and their
+        tables are large.
+        """
         self._linear: tuple[Floats, Floats, Indices, Indices, Indices] | None = None
+        if issparse(X):
+            return
         plain = LinearClassifierMixin.decision_function
         for machine, children in zip(self.estimators_, self.children_, strict=True):
             if isinstance(machine, (int, LinearDiscriminantAnalysis)):
@@ -597,7 +888,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         inner = get_tags(self._base()).input_tags
         dense = isinstance(self.order, str) and self.order in ("confusion", "means")
-        tags.input_tags.sparse = inner.sparse and not dense
+        tags.input_tags.sparse = inner.sparse
         tags.input_tags.allow_nan = inner.allow_nan and not dense
         return tags
 
@@ -703,7 +994,7 @@ class FilterTree(_Tree):
             sides = [alive[child] for child in children]
             self._fit_next(X, sides, weights)
             alive.append(np.concatenate(sides)[self._right(node, X, sides)])
-        self._stack()
+        self._stack(X)
         return self
 
     def fit_costs(self, X: Any, costs: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -740,9 +1031,10 @@ class FilterTree(_Tree):
         base = self._base()
         if "sample_weight" not in signature(base.fit).parameters:
             raise ValueError(f"costs are weights of examples, but {base!r} does not take sample_weight")
+        seed(self.random_state)
+        X, every = _selectable(X), np.arange(len(table))
         validate_data(self, X, reset=True, skip_check_array=True)
         check_consistent_length(X, table)
-        X, every = _selectable(X), np.arange(len(table))
         self.classes_ = labels
         self._grow(self._ordered(X, every, None), 2)
         winners: list[Any] = list(range(k))
@@ -752,7 +1044,7 @@ class FilterTree(_Tree):
             self._fit_next(X, sides, np.abs(lead))
             won = self._answers(node, X, every)
             winners.append(np.where(won == 1, winners[second], winners[first]))
-        self._stack()
+        self._stack(X)
         return self
 
     def eliminations(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Eliminations:
@@ -878,17 +1170,15 @@ class LabelTree(_Tree):
         -------
         LabelTree
         """
-        most = self.branching
-        if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 2:
-            raise ValueError(f"branching must be an integer, at least 2, found {most!r}")
+        most = integer(self.branching, "branching", 2)
         X, codes, weights = self._prepare(X, y, sample_weight)
-        self._grow(self._ordered(X, codes, weights), int(most))
+        self._grow(self._ordered(X, codes, weights), most)
         below = _members(codes, len(self.classes_))
         for children in self.children_:
             parts = [below[child] for child in children]
             self._fit_next(X, parts, weights)
             below.append(np.concatenate(parts))
-        self._stack()
+        self._stack(X)
         return self
 
     def eliminations(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Eliminations:

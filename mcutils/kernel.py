@@ -41,7 +41,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._checks import first_call
+from ._checks import first_call, seed, switch
 
 __all__ = [
     "Kernel",
@@ -409,6 +409,14 @@ def _own_diagonal(X: Any) -> Floats:
 precomputed = Kernel("precomputed", {}, _no_columns, _own_diagonal)
 
 
+def check_named(gamma: Any, degree: Any, coef0: Any) -> None:
+    """The parameters of the named kernels, whatever kernel is asked for: a slip would be silent otherwise."""
+    if not (isinstance(gamma, str) and gamma in ("scale", "auto")):
+        _number(gamma, "gamma", "'scale', 'auto' or a positive number", lambda v: v > 0)
+    _integer(degree, "degree", 1)
+    _number(coef0, "coef0", "a number, at least 0", lambda v: v >= 0)
+
+
 def resolve(
     kernel: str | Kernel, gamma: float | str, degree: int, coef0: float, X: Points | None = None
 ) -> Kernel:
@@ -442,6 +450,7 @@ def resolve(
     >>> kernel.resolve("polynomial", 0.5, 2, 1.0)
     Kernel(name='polynomial', parameters={'q': 2, 'a': 2.0, 'b': 1.0})
     """
+    check_named(gamma, degree, coef0)
     if isinstance(kernel, Kernel):
         return kernel
     if not isinstance(kernel, str) or kernel not in ("linear", "polynomial", "rbf", "precomputed"):
@@ -461,11 +470,8 @@ def resolve(
             variance = square_mean - sample.mean() ** 2 if issparse(sample) else sample.var()
         width = 1 / (sample.shape[1] * variance) if variance else 1.0
     else:
-        width = _number(gamma, "gamma", "'scale', 'auto' or a positive number", lambda v: v > 0)
-    if kernel == "rbf":
-        return rbf(width)
-    q = _integer(degree, "degree", 1)
-    return polynomial(q, 1 / width, _number(coef0, "coef0", "a number, at least 0", lambda v: v >= 0))
+        width = float(gamma)
+    return rbf(width) if kernel == "rbf" else polynomial(degree, 1 / width, coef0)
 
 
 def rbf_features(X: ArrayLike, gamma: float, degree: int) -> Floats:
@@ -858,8 +864,8 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     def _begin(self, X: Any) -> None:
         """The machine 0, which has seen nothing."""
         for name in ("bias", "average", "shuffle"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False, found {getattr(self, name)!r}")
+            switch(getattr(self, name), name)
+        seed(self.random_state)
         self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
         self.support_ = np.empty(0, dtype=np.intp)
         if not _is_precomputed(self.kernel_):

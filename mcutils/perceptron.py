@@ -48,12 +48,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import kernel as kernels
-from ._checks import first_call
+from ._checks import first_call, seed, switch
 from ._weights import example_weights, times_class_weight
 from .binary import WHOLE_BYTES, NotSeparable, _check_max_iter, _check_tol, _Gram, _solve
 from .certificate import Certificate
 from .hinge import _check_cost
-from .kernel import Kernel, _integer, _is_precomputed, _points, _Rows, _squares, resolve
+from .kernel import Kernel, _integer, _is_precomputed, _points, _Rows, _squares, check_named, resolve
 from .margin import _check_labels, _check_scores
 
 __all__ = ["MistakeBound", "MulticlassPerceptron", "mira", "mistake_bound", "ultraconservative"]
@@ -569,8 +569,9 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         _check_update(self.update)
         for name in ("fit_intercept", "shuffle"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False, found {getattr(self, name)!r}")
+            switch(getattr(self, name), name)
+        seed(self.random_state)
+        check_named(self.gamma, self.degree, self.coef0)
         voted = isinstance(self.average, str) and self.average == "voted"
         if not (voted or isinstance(self.average, (bool, np.bool_))):
             raise ValueError(f"average must be True, False or 'voted', found {self.average!r}")

@@ -42,10 +42,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import PredefinedSplit, check_cv
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from ._weights import example_weights, times_class_weight
+from ._checks import jobs, one_of, switch
+from ._weights import example_weights, in_units, times_class_weight
 from .risk import check_costs
 from .tree import Criterion, DecisionTree, _check_criterion, impurity
 
@@ -302,7 +303,7 @@ def sequence(
     """
     plain = _plain(tree)
     criterion, cost = _chosen(plain, criterion, cost)
-    if exact:
+    if switch(exact, "exact"):
         risks: Any = _exact_risks(plain, criterion, cost)
         collapse: Any = _collapse_exactly(plain, risks)
     else:
@@ -621,12 +622,12 @@ def prune_cv(
     """
     if not isinstance(machine, DecisionTree):
         raise ValueError(f"machine must be a DecisionTree, found {type(machine).__name__}")
-    if rule not in ("1se", "min"):
-        raise ValueError(f"rule must be '1se' or 'min', found {rule!r}")
-    full = clone(machine).fit(X, y, sample_weight)
-    path = sequence(full, criterion)
-    labels = np.asarray(y)
+    one_of(rule, "rule", ("1se", "min"))
+    jobs(n_jobs)
+    labels = column_or_1d(y, warn=True)
+    full = clone(machine).fit(X, labels, sample_weight)
     weights = None if sample_weight is None else example_weights(sample_weight, len(labels))
+    path = sequence(full, criterion)
     codes = np.searchsorted(full.classes_, labels)
     k, m = len(full.classes_), len(labels)
     costs = 1.0 - np.eye(k) if machine.cost is None else check_costs(machine.cost).astype(np.float64)
@@ -645,7 +646,7 @@ def prune_cv(
         never = int(np.isnan(errors[:, 0]).sum())
         raise ValueError(f"cv must leave out every item once, it never leaves out {never} of {m}")
     w = np.ones(m) if weights is None else weights
-    w = times_class_weight(w, machine.class_weight, full.classes_, codes)
+    w, unit = in_units(times_class_weight(w, machine.class_weight, full.classes_, codes))
     total = w @ errors
     # the sum of squares about the mean, over the root's error: rpart's standard error
     spread = np.sqrt(np.maximum(w @ errors**2 - total**2 / w.sum(), 0.0))
@@ -654,7 +655,7 @@ def prune_cv(
     table["alpha"], table["cp"] = path.alphas[::-1], prices
     table["nsplit"] = path.leaves[::-1] - 1
     table["rel_error"] = path.risks[::-1] / (root or 1.0)
-    table["xerror"], table["xstd"] = total / start, spread / start
+    table["xerror"], table["xstd"] = total / start, spread / start / np.sqrt(unit)
     best = int(np.argmin(table["xerror"]))
     allowed = table["xerror"][best] + (table["xstd"][best] if rule == "1se" else 0.0)
     chosen = int(np.argmax(table["xerror"] <= allowed))

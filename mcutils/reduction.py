@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
+from ._checks import integer, one_of, seed
 from ._machines import BinaryReduction, Column, Floats, Indices, Scorer, linear_scores
 
 __all__ = ["OneVsAll", "OneVsOne", "pairs", "sums", "tournament", "votes"]
@@ -279,7 +280,8 @@ class OneVsAll(BinaryReduction):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        _check_choice("decode", self.decode, ("score", "sign"))
+        super()._check_parameters()
+        one_of(self.decode, "decode", ("score", "sign"))
 
     def _prepare(self) -> int:
         k = len(self.classes_)
@@ -399,10 +401,12 @@ class OneVsOne(BinaryReduction):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        _check_choice("decode", self.decode, ("vote", "sum", "tournament"))
-        _check_choice("ties", self.ties, ("first", "sum"))
-        if isinstance(self.bracket, (int, np.integer)) and self.bracket < 1:
-            raise ValueError(f"bracket must be a number of tournaments, at least 1, found {self.bracket!r}")
+        super()._check_parameters()
+        one_of(self.decode, "decode", ("vote", "sum", "tournament"))
+        one_of(self.ties, "ties", ("first", "sum"))
+        if self.bracket is not None and np.ndim(self.bracket) == 0:
+            integer(self.bracket, "bracket", 1)
+        seed(self.random_state)
 
     def _prepare(self) -> int:
         k = len(self.classes_)
@@ -521,8 +525,3 @@ class OneVsOne(BinaryReduction):
 
 def _label(classes: NDArray[Any], y: int) -> str:
     return repr(classes[[y]].tolist()[0])
-
-
-def _check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, found {value!r}")

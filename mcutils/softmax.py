@@ -34,7 +34,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -51,6 +51,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._checks import integer, jobs, one_of, seed, switch
 from ._machines import _selectable
 from ._weights import example_weights, refuse_idle, times_class_weight
 from .certificate import Certificate
@@ -474,6 +475,7 @@ def dual_objective(
     points, codes, prices = _design(X, y, k, C, sample_weight)
     if len(codes) != len(found):
         raise ValueError(f"q must have a row for each of the {len(codes)} examples, found {len(found)}")
+    fit_intercept = switch(fit_intercept, "fit_intercept")
     problem = _Problem(points, codes, k, prices, fit_intercept)
     others = found / found.sum(axis=1, keepdims=True)
     others[problem.rows, codes] = 0.0
@@ -777,8 +779,9 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
             or self.max_iter < 1
         ):
             raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
+        fit_intercept = switch(self.fit_intercept, "fit_intercept")
         before = None
-        if self.warm_start and hasattr(self, "coef_"):
+        if switch(self.warm_start, "warm_start") and hasattr(self, "coef_"):
             before = self.classes_, np.column_stack([self.coef_, self.intercept_])
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(labels)
@@ -788,14 +791,14 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
             raise ValueError(f"y must have at least 2 classes, found {k} class: {self.classes_.tolist()}")
         prices = price * _factors(self.classes_, codes, self.class_weight, sample_weight)
 
-        V = np.zeros((k, d + bool(self.fit_intercept)))
+        V = np.zeros((k, d + fit_intercept))
         if before and before[1].shape[1] == d + 1 and np.array_equal(before[0], self.classes_):
             V[:] = before[1][:, : V.shape[1]]
-        problem = _Problem(X, codes, k, prices, bool(self.fit_intercept))
+        problem = _Problem(X, codes, k, prices, fit_intercept)
         found = _minimise(problem, V, tol, int(self.max_iter))
         V = found.V - found.V.mean(axis=0)
         self.coef_ = np.ascontiguousarray(V[:, :d])
-        self.intercept_ = V[:, d].copy() if self.fit_intercept else np.zeros(k)
+        self.intercept_ = V[:, d].copy() if fit_intercept else np.zeros(k)
         self.certificate_ = Certificate(
             found.primal,
             found.dual,
@@ -982,7 +985,7 @@ def temperature(
     f, codes, weights = f[weights > 0], codes[weights > 0], weights[weights > 0]
     m, share = len(f), weights / weights.sum()
     targets = np.zeros((m, k))
-    part = 1 / (weights.sum() + 2) if smooth else 0.0
+    part = 1 / (weights.sum() + 2) if switch(smooth, "smooth") else 0.0
     targets += part / (k - 1)
     targets[np.arange(m), codes] = 1 - part
     below = f - f.max(axis=1, keepdims=True)
@@ -1253,13 +1256,17 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         WithProbabilities
         """
         asked = {"temperature": "decision_function", "coupling": "pairwise_scores"}
-        if self.method not in asked:
-            raise ValueError(f"method must be 'temperature' or 'coupling', found {self.method!r}")
+        one_of(self.method, "method", asked)
+        seed(self.random_state)
+        jobs(self.n_jobs)
+        if isinstance(self.cv, Integral):
+            integer(self.cv, "cv", 2)
         if not hasattr(self.machine, asked[self.method]):
             raise ValueError(
                 f"machine must have {asked[self.method]} for {self.method!r}, found {self.machine!r}"
             )
         labels: NDArray[Any] = validate_data(self, X="no_validation", y=y)
+        X = _selectable(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         check_consistent_length(X, labels)
         check_classification_targets(labels)
@@ -1275,12 +1282,11 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
-        X = _selectable(X)
         folds = self._folds(labels, codes)
-        jobs = [*folds, (np.arange(len(labels)), None)]
+        tasks = [*folds, (np.arange(len(labels)), None)]
         answers = Parallel(n_jobs=self.n_jobs)(
             delayed(_train_and_score)(self.machine, self.method, X, labels, weights, train, test)
-            for train, test in jobs
+            for train, test in tasks
         )
         for fitted, _ in answers:
             if not np.array_equal(fitted, self.classes_):
@@ -1308,7 +1314,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._calibrate(scores, np.searchsorted(self.classes_, labels), weights)
 
     def _folds(self, labels: NDArray[Any], codes: Ints) -> list[tuple[Ints, Ints]]:
-        if isinstance(self.cv, (int, np.integer)) and not isinstance(self.cv, bool):
+        if isinstance(self.cv, Integral):
             counts = np.bincount(codes)
             if self.cv < 2 or counts.min() < self.cv:
                 fewest = self.classes_[[int(counts.argmin())]].tolist()[0]

@@ -45,6 +45,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._checks import one_of, switch
 from ._weights import example_weights, times_class_weight
 from .binary import _check_gram, _is_precomputed
 from .certificate import Certificate
@@ -59,7 +60,6 @@ Indices: TypeAlias = NDArray[np.intp]
 
 SOLVERS = ("block", "interior", "qp")
 PRECISIONS = ("auto", "single", "double")
-INTERCEPTS = (False, True, "appended")
 
 # A sweep moves the examples that violate more than this part of the worst.
 _GREED = 0.6
@@ -1022,14 +1022,13 @@ class _Machine(ClassifierMixin, BaseEstimator):
         for name, allowed in (
             ("solver", SOLVERS),
             ("precision", PRECISIONS),
-            ("fit_intercept", INTERCEPTS),
-            ("warm_start", (False, True)),
-            ("check_kernel", (False, True)),
         ):
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(map(repr, allowed))}, found {getattr(self, name)!r}"
-                )
+            one_of(getattr(self, name), name, allowed)
+        for name in ("warm_start", "check_kernel"):
+            switch(getattr(self, name), name)
+        chosen = self.fit_intercept
+        if not (isinstance(chosen, (bool, np.bool_)) or (isinstance(chosen, str) and chosen == "appended")):
+            raise ValueError(f"fit_intercept must be 'appended', True or False, found {chosen!r}")
         size = self.cache_size
         if isinstance(size, (bool, np.bool_)) or not isinstance(size, Real) or not size > 0:
             raise ValueError(f"cache_size must be a positive number of MiB, found {size!r}")

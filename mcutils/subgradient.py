@@ -30,7 +30,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._checks import first_call
+from ._checks import first_call, number, or_none, seed
 from ._weights import example_weights, times_class_weight
 from .certificate import Certificate
 from .hinge import (
@@ -481,8 +481,8 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
             raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
         if self.max_iter < 1:
             raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
-        if self.tol is not None and (not _is_number(self.tol) or not self.tol >= 0):
-            raise ValueError(f"tol must be None or a number, at least 0, found {self.tol!r}")
+        or_none(number, self.tol, "tol", least=0)
+        seed(self.random_state)
         whole = isinstance(self.delay, Integral) and not isinstance(self.delay, (bool, np.bool_))
         if self.delay != "radius" and not (whole and self.delay >= 0):
             raise ValueError(f"delay must be 'radius' or an integer, at least 0, found {self.delay!r}")

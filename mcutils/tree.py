@@ -39,6 +39,7 @@ x1 <= 0.5 ?
 
 import heapq
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
@@ -57,7 +58,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ._weights import example_weights, times_class_weight
+from ._checks import integer, number, one_of, or_none
+from ._weights import example_weights, in_units, times_class_weight
 from .risk import check_costs
 
 if TYPE_CHECKING:
@@ -438,21 +440,35 @@ class _Columns:
         return encoded
 
 
+def _have_levels(X: Any) -> list[bool]:
+    """Of a data frame, which columns have a type of levels: pandas' category, or Categorical and Enum."""
+    if hasattr(X, "iloc"):
+        return [str(dtype) == "category" for dtype in X.dtypes]
+    try:
+        import narwhals.stable.v2 as narwhals  # comes with scikit-learn from 1.9 on
+    except ImportError:
+        return []
+    frame = narwhals.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, narwhals.DataFrame):
+        return []
+    return [dtype in (narwhals.Categorical, narwhals.Enum) for dtype in frame.schema.values()]
+
+
 def _categorical_columns(asked: Any, X: Any, d: int) -> Bools:
     """Which columns are categorical."""
     found = np.zeros(d, dtype=np.bool_)
-    frame = hasattr(X, "iloc")
-    if isinstance(asked, str):
-        if asked != "from_dtype":
-            raise ValueError(
-                "categorical_features must be 'from_dtype', None, or indices, names or a mask of columns, "
-                f"found {asked!r}"
-            )
-        if frame:
-            found[:] = [str(dtype) == "category" for dtype in X.dtypes]
-        return found
+    frame = hasattr(X, "columns")
     if asked is None:
         return found
+    if isinstance(asked, str) and asked == "from_dtype":
+        if frame and any(declared := _have_levels(X)):
+            found[:] = declared
+        return found
+    if isinstance(asked, str) or not isinstance(asked, Iterable):
+        raise ValueError(
+            "categorical_features must be 'from_dtype', None, or indices, names or a mask of columns, "
+            f"found {asked!r}"
+        )
     listed = list(asked)
     if listed and all(isinstance(each, (bool, np.bool_)) for each in listed):
         if len(listed) != d:
@@ -472,12 +488,32 @@ def _categorical_columns(asked: Any, X: Any, d: int) -> Bools:
     return found
 
 
+@contextmanager
+def _levels_are_declared(X: Any) -> Iterator[None]:
+    """Of a text where a number should be, say in which column, and how to say that it is a level."""
+    try:
+        yield
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        names = X.columns if hasattr(X, "columns") else range(np.asarray(X).shape[1])
+        for j, name in enumerate(names):
+            try:
+                np.asarray(_column(X, j), dtype=np.float64)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"column {name!r} of X must hold numbers, {error}. Are these levels? Then say so, by "
+                    f"categorical_features=[{name!r}], or in a data frame by astype('category')"
+                ) from error
+        raise
+
+
 # ---------------------------------------------------------------------------------------------------
 # Checks
 
 
 def _check_criterion(criterion: Any) -> None:
-    if not callable(criterion) and criterion not in CRITERIA:
+    if not callable(criterion) and not (isinstance(criterion, str) and criterion in CRITERIA):
         raise ValueError(f"criterion must be one of {CRITERIA} or a concave function, found {criterion!r}")
 
 
@@ -492,25 +528,33 @@ def _check_cost(cost: ArrayLike | None, k: int) -> Floats:
 
 
 def _check_families(questions: Any) -> tuple[Any, ...]:
+    if not (isinstance(questions, (str, Iterable)) or callable(questions)):
+        raise ValueError(f"questions must be among {FAMILIES}, or functions, found {questions!r}")
     families = (questions,) if isinstance(questions, str) or callable(questions) else tuple(questions)
     for family in families:
-        if not callable(family) and family not in FAMILIES:
+        if not callable(family) and not (isinstance(family, str) and family in FAMILIES):
             raise ValueError(f"questions must be among {FAMILIES}, or functions, found {family!r}")
     if not families:
         raise ValueError("questions must name at least one family, found none")
     return families
 
 
-def _check_count(name: str, value: Any, least: int, none: bool = False) -> None:
-    if none and value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        allowed = f"an integer, at least {least}" + (", or None" if none else "")
-        raise ValueError(f"{name} must be {allowed}, found {value!r}")
-
-
 # ---------------------------------------------------------------------------------------------------
 # Search
+
+
+def _in_units(weights: Floats | None) -> tuple[Floats | None, float]:
+    """The weights in units of their own, None if all are one; and the unit.
+
+    Whole numbers stay what they are. Of others a tree depends on the proportions only, and in units of a
+    power of two nothing is rounded; less than 1e-290 of the largest is taken as this.
+    """
+    if weights is None or (weights == weights[0]).all():
+        return None, 1.0 if weights is None else float(weights[0])
+    if weights.sum() <= _EXACT and (weights == np.floor(weights)).all():
+        return weights, 1.0
+    weights, unit = in_units(weights)
+    return np.maximum(weights, 2.0**-960), unit
 
 
 class _Measure:
@@ -519,6 +563,7 @@ class _Measure:
     def __init__(
         self, criterion: Criterion, costs: Floats, weights: Floats | None, codes: Ints, k: int
     ) -> None:
+        weights, self.unit = _in_units(weights)
         self.criterion, self.costs, self.k = criterion, costs, k
         self.code = -1 if callable(criterion) else CRITERIA.index(criterion)
         if criterion != "misclassification":
@@ -551,7 +596,7 @@ class _Measure:
         size = float(both.sum())
         values = []
         for side in (no, yes):
-            sums = side.sum(axis=1)
+            sums = np.maximum(side.sum(axis=1), 2.0**-1000)  # rounding may have left nothing
             values.append(sums * _impurities(side / sums[:, None], self.criterion, self.costs))
         gains = size * _impurities(both / size, self.criterion, self.costs) - values[0] - values[1]
         worst = int(np.argmin(gains))
@@ -867,14 +912,15 @@ class _Search:
         L = len(levels)
         if L > _LEVELS:
             self.refuse_levels(j, L)
-        for number in range(1, 2 ** (L - 1)):
-            inside = (number >> np.arange(L) & 1).astype(np.bool_)
+        for mask in range(1, 2 ** (L - 1)):
+            inside = (mask >> np.arange(L) & 1).astype(np.bool_)
             if self._obeys(inside[None], table, items)[0]:
                 yield self._by_levels(node, j, self._side(levels, inside, j))
 
     def _each_own(self, node: _Node, family: Callable[..., Iterable[Any]]) -> Iterator[_Found]:
         items = node.items
         weights = self.measure.weights[items] if self.measure.weighted else np.ones(len(items))
+        weights = weights * self.measure.unit
         rows = self.X[items]
         for question in family(rows, self.codes[items], weights):
             found = self._asked(node, question, rows)
@@ -1113,7 +1159,8 @@ def best_question(
     positive = np.zeros(len(np.asarray(y)), dtype=np.bool_)
     positive[rows] = found.positive
     question = _question(found.feature, found.threshold, found.members, search.columns, found.question)
-    return Split(question, found.gain, positive, found.ahead)
+    unit = search.measure.unit
+    return Split(question, found.gain * unit, positive, found.ahead * unit)
 
 
 def _question(
@@ -1318,7 +1365,8 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         d: choose the question with which a tree of depth d from here decreases the impurity most; ties go to
         the larger decrease at once. The time is that of all trees of depth d - 1, so keep it small: 2 or 3.
     categorical_features : "from_dtype", None, or array-like
-        Which columns hold levels: those of pandas' dtype category, none, or indices, names or a mask.
+        Which columns hold levels: those whose type says so, category in pandas, Categorical or Enum in polars
+        (with scikit-learn from 1.9 on); none; or indices, names or a mask.
     class_weight : dict or "balanced", optional
         Factors of the weights, by class.
     cost : (k, k) array-like, optional
@@ -1414,19 +1462,13 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         _check_criterion(self.criterion)
         families = _check_families(self.questions)
-        if self.priority not in ("weighted", "unweighted"):
-            raise ValueError(f"priority must be 'weighted' or 'unweighted', found {self.priority!r}")
-        _check_count("max_leaf_nodes", self.max_leaf_nodes, 1, none=True)
-        _check_count("max_depth", self.max_depth, 0, none=True)
-        _check_count("min_samples_split", self.min_samples_split, 2)
-        _check_count("min_samples_leaf", self.min_samples_leaf, 1)
-        _check_count("lookahead", self.lookahead, 1)
-        least = self.min_impurity_decrease
-        if isinstance(least, bool) or not isinstance(least, Real) or not 0 <= least < np.inf:
-            raise ValueError(f"min_impurity_decrease must be a finite number, at least 0, found {least!r}")
-        light = self.min_weight_fraction_leaf
-        if isinstance(light, bool) or not isinstance(light, Real) or not 0 <= light <= 0.5:
-            raise ValueError(f"min_weight_fraction_leaf must be a number from 0 to 0.5, found {light!r}")
+        one_of(self.priority, "priority", ("weighted", "unweighted"))
+        for name, least in (("max_leaf_nodes", 1), ("max_depth", 0)):
+            or_none(integer, getattr(self, name), name, least)
+        for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1), ("lookahead", 1)):
+            integer(getattr(self, name), name, least)
+        number(self.min_impurity_decrease, "min_impurity_decrease", least=0)
+        number(self.min_weight_fraction_leaf, "min_weight_fraction_leaf", least=0, most=0.5)
         climbing = [family for family in families if family in ("oblique", "sphere")]
         if self.lookahead > 1 and climbing:
             raise ValueError(
@@ -1451,11 +1493,12 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             raise ValueError("sample_weight and class_weight must not be zero for all items")
         columns = _Columns(table.shape[1], _categorical_columns(self.categorical_features, X, table.shape[1]))
         columns.learn(table, rows)
-        encoded = columns.encode(table)
+        with _levels_are_declared(X):
+            encoded = columns.encode(table)
         if len(rows) < len(labels):
             encoded, codes = encoded[rows], codes[rows]
         if weights is not None:
-            weights = None if (weights[rows] == 1).all() else weights[rows]
+            weights = weights[rows]
         codes = codes.astype(np.int64)
         measure = _Measure(self.criterion, costs, weights, codes, k)
         families = _check_families(self.questions)
@@ -1465,14 +1508,13 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
 
     def _validate(self, X: Any, y: ArrayLike | None = None, *, fitting: bool = False) -> tuple[Any, Any]:
         """X as a table with a shape, of numbers if no column holds levels; and the labels, in fit."""
-        asked = self.categorical_features
-        frame = hasattr(X, "iloc")
-        if fitting:
-            mixed = not (asked is None or (isinstance(asked, str) and not frame)) and (
-                bool(_categorical_columns(asked, X, X.shape[1]).any()) if frame else True
-            )
-        else:
+        frame = hasattr(X, "columns")
+        if not fitting:
             mixed = bool(self.tree_._columns.categorical.any())
+        elif frame:
+            mixed = bool(_categorical_columns(self.categorical_features, X, X.shape[1]).any())
+        else:
+            mixed = not (self.categorical_features is None or isinstance(self.categorical_features, str))
         if not mixed:
             options: dict[str, Any] = {
                 "dtype": np.float64,
@@ -1480,11 +1522,12 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
                 "ensure_all_finite": "allow-nan" if fitting else False,
                 "reset": fitting,
             }
-            if fitting:
-                table, labels = validate_data(self, X, y, **options)
-                return table, labels
-            return validate_data(self, X, **options), None
-        if not frame:
+            with _levels_are_declared(X):
+                if fitting:
+                    table, labels = validate_data(self, X, y, **options)
+                    return table, labels
+                return validate_data(self, X, **options), None
+        if not hasattr(X, "iloc"):
             table = np.asarray(X)
             if table.dtype.kind not in "fiub":
                 table = np.asarray(X, dtype=object)
@@ -1495,7 +1538,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         else:
             table = X
         labels = validate_data(self, X="no_validation", y=y) if fitting else None
-        validate_data(self, table, skip_check_array=True, reset=fitting)
+        validate_data(self, X if frame else table, skip_check_array=True, reset=fitting)
         if table.shape[0] == 0 or table.shape[1] == 0:
             raise ValueError(f"X must have rows and columns, found shape {table.shape}")
         if fitting:
@@ -1647,15 +1690,16 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         costs = _check_cost(self.cost, counts.shape[1])
         members[(feature < 0) | (search.n_levels[np.maximum(feature, 0)] == 0)] = 0
         shares = counts / counts.sum(axis=1, keepdims=True)
+        unit = search.measure.unit
         return Tree(
             left=left,
             right=np.where(left >= 0, left + 1, -1),
             parent=parent,
             depth=depth,
-            counts=counts,
+            counts=counts * unit,
             items=items,
             impurity=_impurities(shares, self.criterion, costs),
-            decrease=gains,
+            decrease=gains * unit,
             answers=np.argmin(counts @ costs, axis=1) if len(costs) else np.argmax(counts, axis=1),
             feature=feature,
             threshold=threshold,
@@ -1678,7 +1722,10 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         table, _ = self._validate(X)
         columns = self.tree_._columns
-        return self.tree_.reach(columns.encode(table) if columns.categorical.any() else table)
+        if columns.categorical.any():
+            with _levels_are_declared(X):
+                table = columns.encode(table)
+        return self.tree_.reach(table)
 
     def decision_path(self, X: Any) -> csr_array:
         """Which nodes each row of X goes through.

@@ -572,6 +572,24 @@ def test_memory():
 X3, Y3 = [[0.0], [1.0], [2.0]], [0, 1, 2]
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e-140, 1e140, 1e307])
+def test_only_the_proportions_of_weights_matter(unit):
+    X, y = load_iris(return_X_y=True)
+    weights = np.random.default_rng(0).uniform(0.5, 2, size=150)
+    for machine in (
+        AdaBoostMH(n_estimators=10),
+        AdaBoostMH(n_estimators=10, early_stopping=True, random_state=0),
+        AdaBoostMH(DecisionTreeClassifier(max_depth=3, random_state=0), n_estimators=3),
+    ):
+        plain, scaled = (clone(machine).fit(X, y, some) for some in (weights, weights * unit))
+        np.testing.assert_allclose(scaled.rounds_.error, plain.rounds_.error, rtol=1e-9)
+        assert scaled.predict(X).tolist() == plain.predict(X).tolist()
+    signs, D = np.where(y[:, None] == np.arange(3), 1, -1), np.repeat(weights[:, None], 3, axis=1)
+    one, other = best_stump(X, signs, D), best_stump(X, signs, D * unit)
+    assert (one.feature, one.threshold) == (other.feature, other.threshold)
+    assert other.error == pytest.approx(one.error, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -580,8 +598,14 @@ X3, Y3 = [[0.0], [1.0], [2.0]], [0, 1, 2]
         (lambda: AdaBoostMH(votes="both").fit(X3, Y3), "votes must be one of 'sign', 'leaf', found 'both'"),
         (lambda: AdaBoostMH(votes=None).fit(X3, Y3), "votes must be one of .* found None"),
         (lambda: AdaBoostMH(early_stopping="yes").fit(X3, Y3), "early_stopping must be True or False"),
-        (lambda: AdaBoostMH(validation_fraction=1.0).fit(X3, Y3), "validation_fraction must be a number"),
-        (lambda: AdaBoostMH(validation_fraction=np.nan).fit(X3, Y3), "validation_fraction must be a number"),
+        (
+            lambda: AdaBoostMH(validation_fraction=1.0).fit(X3, Y3),
+            "validation_fraction must be a finite number, above 0 and below 1",
+        ),
+        (
+            lambda: AdaBoostMH(validation_fraction=np.nan).fit(X3, Y3),
+            "validation_fraction must be a finite number, above 0 and below 1",
+        ),
         (lambda: AdaBoostMH(n_iter_no_change=0).fit(X3, Y3), "n_iter_no_change must be"),
         (lambda: AdaBoostMH().fit(X3, [1, 1, 1]), "y must have at least 2 classes, found 1 class"),
         (lambda: AdaBoostMH().fit(X3, [[0, 2], [1, 0], [2, 1]]), "y must have one class for each example"),

@@ -5,11 +5,15 @@ from itertools import combinations, product
 from math import sqrt
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.sparse import coo_array, csc_array, csr_array
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import (
     GridSearchCV,
     StratifiedKFold,
@@ -18,7 +22,9 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import LinearSVC
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from mcutils import data, softmax
@@ -35,6 +41,8 @@ from mcutils.comparison import (
     splits,
     tune,
 )
+from mcutils.softmax import SoftmaxRegression
+from mcutils.tree import DecisionTree
 
 # -- the corrected t -------------------------------------------------------------------------
 
@@ -136,7 +144,7 @@ def test_resampling_makes_the_naive_t_reject_too_often():
         (([0.1, np.nan], 2, 1), "differences must be finite"),
         (([0.1, 0.2], 0, 1), "n_train must be an integer, at least 1, found 0"),
         (([0.1, 0.2], 2, 0.5), "n_test must be an integer, at least 1, found 0.5"),
-        (([0.1, 0.2], 2, 1, 1.0), "level must be strictly between 0 and 1, found 1.0"),
+        (([0.1, 0.2], 2, 1, 1.0), "level must be a finite number, above 0 and below 1, found 1.0"),
     ],
 )
 def test_a_wrong_comparison_is_refused(arguments, words):
@@ -263,7 +271,14 @@ def test_no_group_is_cut():
             lambda: folds([0, 0, 1, 1], 2, groups=[1, 2]),
             r"groups must name .* of 4 .*shape \(2,\)",
         ),
-        (lambda: folds([[0], [1]], 2), "y must be a label for each example"),
+        (lambda: folds([[0, 1], [1, 0]], 2), r"y should be a 1d array, got an array of shape \(2, 2\)"),
+        (lambda: folds([], 2), "y must have at least one label, found none"),
+        (lambda: folds([0.5, 1.5], 2), "Unknown label type: continuous"),
+        (
+            lambda: folds([0, 0, 1, 1], 2, random_state="a"),
+            "random_state must be an integer, from 0 to .*'a'",
+        ),
+        (lambda: splits([0, 0, 1, 1], 1.5), "n_splits must be an integer, at least 1, found 1.5"),
         (lambda: splits([0, 0, 1, 1], 0), "n_splits must be an integer, at least 1, found 0"),
     ],
 )
@@ -388,6 +403,78 @@ def test_other_wrong_tasks_are_refused():
         tune(GaussianNB(), [], X, y, folds=folds(y))
     with pytest.raises(ValueError, match="X and y must have the same length, found 149 and 150"):
         tune(GaussianNB(), [{}], X[1:], y, folds=folds(y))
+
+
+CALLS = load_iris().data[:, 2:], load_iris().target
+
+
+def test_tables_of_every_kind_reach_the_machine():
+    """What scikit-learn takes is handed on as it is, and the same numbers give the same answers."""
+    X, y = CALLS
+    names = ["length", "width"]
+    grid = [{"C": 0.1}, {"C": 10.0}]
+    machine = SoftmaxRegression()
+    expected = tune(machine, grid, X, y, folds=folds(y)), nested(machine, grid, X, y, n_splits=2)
+    forms = [X.tolist(), csr_array(X), csc_array(X), coo_array(X), pd.DataFrame(X, columns=names)]
+    for form in forms:
+        tuned = tune(machine, grid, form, y, folds=folds(y))
+        assert tuned.mistakes.tolist() == expected[0].mistakes.tolist()
+        np.testing.assert_allclose(tuned.held_out, expected[0].held_out, rtol=1e-3, atol=1e-3)
+        assert nested(machine, grid, form, y, n_splits=2).mistakes.tolist() == expected[1].mistakes.tolist()
+    assert tuned.machine.feature_names_in_.tolist() == names
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        assert tune(machine, grid, X, y[:, None], folds=folds(y)).mistakes.tolist() == tuned.mistakes.tolist()
+
+
+def test_columns_can_be_named_and_hold_levels():
+    X, y = CALLS
+    colour = np.where(y == 0, "red", np.where(X[:, 1] > 1.6, "blue", "green"))
+    frame = pd.DataFrame({"colour": colour, "width": X[:, 1]}, index=np.arange(len(y)) + 7)
+    by_name = make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough"), GaussianNB()
+    )
+    assert nested(by_name, [{}], frame, y, n_splits=1).errors < 0.1
+    levels = frame.astype({"colour": "category"})
+    found = tune(DecisionTree(), [{"max_depth": 1}, {"max_depth": 3}], levels, y, folds=folds(y))
+    assert found.machine.feature_names_in_.tolist() == ["colour", "width"]
+    assert "colour in {red} ?" in found.machine.text()
+
+
+def test_a_kernel_that_was_computed_can_be_tuned():
+    """Columns are selected with the rows, outside and inside."""
+    X, y = CALLS
+    grid = [{"C": 0.1}, {"C": 10.0}]
+    expected = nested(SVC(kernel="linear"), grid, X, y, n_splits=2)
+    found = nested(SVC(kernel="precomputed"), grid, X @ X.T, y, n_splits=2)
+    assert found.mistakes.tolist() == expected.mistakes.tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"X": None}, "X must have a row for each example, found None"),
+        ({"X": 5.0}, r"X must have a row for each example, found 5\.0"),
+        ({"X": []}, "X and y must have the same length, found 0 and 150"),
+        ({"X": csr_array((3, 2))}, "X and y must have the same length, found 3 and 150"),
+        ({"y": []}, "y must have at least one label, found none"),
+        ({"candidates": {"priors": None}}, "candidates must be a list of dicts .* found {'priors': None}"),
+        ({"candidates": ["priors"]}, r"candidates must be a list of dicts .* found \['priors'\]"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_tuned_is_refused(change, words):
+    task = {"machine": GaussianNB(), "candidates": [{}], "X": CALLS[0], "y": CALLS[1]} | change
+    for call in (lambda: tune(**task, folds=folds(CALLS[1])), lambda: nested(**task)):
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
+@pytest.mark.parametrize("wrong", [3, [0, 1], [([0, 1], [2, 150])], [([], [0])], [([0.5], [1])], [([0],)]])
+def test_folds_are_pairs_of_indices(wrong):
+    with pytest.raises(ValueError, match=r"folds must be .*pairs"):
+        tune(GaussianNB(), [{}], *CALLS, folds=wrong)
+    pairs = (pair for pair in folds(CALLS[1]))
+    assert tune(GaussianNB(), [{}], *CALLS, folds=pairs).index == 0
 
 
 def test_of_equal_candidates_the_first_is_chosen():

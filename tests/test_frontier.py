@@ -15,8 +15,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -49,7 +49,10 @@ CHECKED = [
 @parametrize_with_checks(
     CHECKED,
     expected_failed_checks=lambda estimator: (
-        {"check_sample_weight_equivalence_on_dense_data": "of two equal examples, one is left out at a time"}
+        {
+            f"check_sample_weight_equivalence_on_{kind}_data": "equal examples are left out one at a time"
+            for kind in ("dense", "sparse")
+        }
         if getattr(estimator, "order", None) == "confusion"
         else {}
     ),
@@ -120,6 +123,124 @@ def test_leaving_one_out_needs_no_refit(k, weighted):
             expected[y[i], (share + (X[i] - centre) @ W).argmax()] += weights[i]
         known = {"sample_weight": weights} if weighted else {}
         np.testing.assert_array_equal(leave_one_out_confusion(X, y, alpha=2.0, **known), expected)
+
+
+def thin(seed, m, d, share=0.05):
+    """A sparse table whose second column is full and far from 0, as a sparse and as a dense matrix."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d)) * (rng.random((m, d)) < share)
+    X[:, 1] = 1e3 + rng.normal(size=m)
+    y = np.concatenate([np.arange(3), rng.integers(3, size=m - 3)])
+    X[np.arange(m), 2 + y] += 1.0
+    return X, y, rng.integers(1, 4, size=m).astype(float)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize(("m", "d"), [(60, 40), (40, 60)])
+@pytest.mark.parametrize("direct", [4096, 30])
+def test_sparse_rows_are_solved_as_dense_ones(monkeypatch, m, d, form, direct):
+    """With a factor of features, with one of examples, and by conjugate gradients."""
+    X, y, weights = thin(m, m, d)
+    peer = Ridge(0.7).fit(X, np.eye(3)[y], sample_weight=weights)
+    expected = leave_one_out_confusion(X, y, alpha=0.7, sample_weight=weights)
+    dense = RidgeOneVsAll(0.7).fit(X, y, sample_weight=weights)
+    monkeypatch.setattr("mcutils.frontier._DIRECT", direct)
+    found = RidgeOneVsAll(0.7).fit(form(X), y, sample_weight=weights)
+    for other in (peer, dense):
+        # conjugate gradients: the residual is small, not the error
+        np.testing.assert_allclose(found.coef_, other.coef_, atol=1e-11 if direct == 4096 else 1e-7)
+        np.testing.assert_allclose(found.predict(form(X)), dense.predict(X))
+    whole = sparse.csr_array(X)
+    twice = (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), 2 * whole.indptr)
+    parts = sparse.csr_array(twice, shape=(m, d))  # every entry in two parts
+    halves = RidgeOneVsAll(0.7).fit(parts, y, sample_weight=weights)
+    np.testing.assert_allclose(halves.coef_, found.coef_, rtol=1e-12, atol=1e-12)
+    if direct == 4096:
+        confusion = leave_one_out_confusion(form(X), y, alpha=0.7, sample_weight=weights)
+        np.testing.assert_array_equal(confusion, expected)
+        if d <= m:
+            orders = [mean_order(table, y, alpha=0.7, sample_weight=weights) for table in (X, form(X))]
+            np.testing.assert_array_equal(*orders)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_leaving_one_out_of_fewer_examples_than_features(make):
+    X, y, weights = thin(3, 30, 50, share=0.08)
+    expected = np.zeros((3, 3))
+    for i in range(len(y)):
+        rest = np.arange(len(y)) != i
+        answer = Ridge(2.0).fit(X[rest], np.eye(3)[y[rest]], sample_weight=weights[rest]).predict(X[[i]])
+        expected[y[i], answer.argmax()] += weights[i]
+    found = leave_one_out_confusion(make(X), y, alpha=2.0, sample_weight=weights)
+    np.testing.assert_array_equal(found, expected)
+    assert np.trace(found) < weights.sum()
+
+
+def test_without_a_factor_fifths_are_held_out(monkeypatch):
+    X, y, weights = thin(5, 70, 60)
+    part, expected = np.empty(70, dtype=int), np.zeros((3, 3))
+    for c in range(3):
+        part[y == c] = np.arange((y == c).sum()) % 5
+    for p in range(5):
+        rest = part != p
+        answers = RidgeOneVsAll().fit(X[rest], y[rest], weights[rest]).predict(X[~rest])
+        np.add.at(expected, (y[~rest], answers), weights[~rest])
+    monkeypatch.setattr("mcutils.frontier._DIRECT", 30)
+    found = leave_one_out_confusion(sparse.csr_array(X), y, sample_weight=weights)
+    np.testing.assert_array_equal(found, expected)
+    monkeypatch.setattr("mcutils.frontier._MOST_STEPS", 2)
+    with pytest.warns(ConvergenceWarning, match=r"solved up to .* not 1e-10, in 2 steps: increase alpha"):
+        RidgeOneVsAll().fit(sparse.csr_array(X), y)
+    with pytest.raises(
+        ValueError, match=r"at most 30 features where it is sparse, found 60: take .*'confusion'"
+    ):
+        mean_order(sparse.csr_array(X), y)
+
+
+@pytest.mark.parametrize("machine", [FilterTree(), LabelTree()], ids=str)
+def test_trees_learn_from_more_words_than_would_fit(machine):
+    """With a million features no (d, d) table can be made; the same without the empty columns."""
+    X, y, _ = thin(1, 60, 80)
+    wide = sparse.csr_array((60, 10**6))
+    wide = sparse.hstack([sparse.csr_array(X), wide], format="csr")
+    answers = clone(machine).fit(X, y).predict(X)
+    np.testing.assert_array_equal(
+        clone(machine).fit(sparse.csr_array(X), y).predict(sparse.csr_array(X)), answers
+    )
+    np.testing.assert_array_equal(clone(machine).fit(wide, y).predict(wide), answers)
+
+
+def test_the_default_order_takes_the_sparse_rows_of_another_base():
+    X, y, _ = thin(1, 60, 80)
+    X[:, 1] -= 1e3
+    machine = LabelTree(LinearSVC(random_state=0))
+    found = clone(machine).fit(sparse.csr_array(X), y)
+    np.testing.assert_array_equal(found.order_, clone(machine).fit(X, y).order_)
+    np.testing.assert_array_equal(found.predict(sparse.csr_array(X)), found.predict(X))
+
+
+def test_alpha_may_be_lost_in_rounding(digits):
+    """Two equal columns share the weight; and of columns of any size none is lost."""
+    X, y = load_iris(return_X_y=True)
+    plain = RidgeOneVsAll(1e-16).fit(X, y)
+    twice = RidgeOneVsAll(1e-16).fit(np.column_stack([X, X[:, 0]]), y)
+    np.testing.assert_allclose(twice.coef_[:, [0, 4]], plain.coef_[:, [0, 0]] / 2, rtol=1e-9)
+    # constant pixels, and fewer examples than features: the training examples are told by heart
+    for rows in (slice(None), slice(40)):
+        images, labels = digits[0][rows], digits[1][rows]
+        machine = RidgeOneVsAll(1e-16).fit(images, labels)
+        least = np.linalg.lstsq(images - images.mean(axis=0), np.eye(10)[labels], rcond=1e-8)[0]
+        np.testing.assert_allclose(machine.coef_.T, least, atol=1e-4)
+    wild = X.copy()
+    wild[3, 1] = 1e15
+    wild = np.column_stack([wild, wild[:, 1]])
+    expected = RidgeOneVsAll().fit(X[:, [0, 2, 3]], y).score(X[:, [0, 2, 3]], y)
+    assert RidgeOneVsAll().fit(wild, y).score(wild, y) == pytest.approx(expected, abs=0.02)
+    assert LabelTree().fit(wild, y).score(wild, y) > 0.9
+    wild[0, 0] = 1e200
+    for machine in (RidgeOneVsAll(), LabelTree(), FilterTree(order="means")):
+        with pytest.raises(ValueError, match="X must be scaled: its squares"):
+            machine.fit(wild, y)
 
 
 def test_an_example_that_is_alone_in_its_class_is_never_recognised():
@@ -623,9 +744,9 @@ def test_eliminations_are_counted_match_by_match(coins):
 @pytest.mark.parametrize(
     ("machine", "message"),
     [
-        (RidgeOneVsAll(0.0), "alpha must be a positive, finite number, found 0.0"),
-        (RidgeOneVsAll(np.inf), "alpha must be a positive, finite number"),
-        (RidgeOneVsAll(True), "alpha must be a positive, finite number"),
+        (RidgeOneVsAll(0.0), "alpha must be a finite number, above 0, found 0.0"),
+        (RidgeOneVsAll(np.inf), "alpha must be a finite number, above 0"),
+        (RidgeOneVsAll(True), "alpha must be a finite number, above 0"),
         (FilterTree(order="best"), "order must be one of .*'means'.* found 'best'"),
         (FilterTree(order=[0, 1]), r"order must have each of the classes \[0, 1, 2\] once, found \[0, 1\]"),
         (LabelTree(order=[0, 1, 1]), "order must have each of the classes"),
@@ -652,7 +773,7 @@ def test_data_that_cannot_be_are_refused(machine):
     with pytest.raises(NotFittedError):
         clone(machine).predict(X)
     for function in (leave_one_out_confusion, mean_order):
-        with pytest.raises(ValueError, match="alpha must be a positive"):
+        with pytest.raises(ValueError, match="alpha must be a finite number, above 0"):
             function(X, y, alpha=-1.0)
         with pytest.raises(ValueError, match="at least 2 classes"):
             function(X, np.zeros(len(X)))

@@ -300,10 +300,17 @@ def test_named_kernels_are_those_of_scikit_learn(gamma, make):
 def test_resolve():
     assert kernel.resolve("rbf", "scale", 3, 0.0, np.ones((4, 2))) == kernel.rbf(1.0)  # no variance
     assert kernel.resolve("rbf", "auto", 3, 0.0, np.ones((4, 2))) == kernel.rbf(0.5)
-    assert kernel.resolve("linear", "nonsense", 0, -1.0) is kernel.linear  # what it does not use
     assert kernel.resolve("precomputed", "scale", 3, 0.0) is kernel.precomputed
     own = kernel.linear + kernel.rbf(2.0)
     assert kernel.resolve(own, "scale", 3, 0.0, np.eye(2)) is own
+    for name in ("linear", "precomputed", "rbf", own):  # also what is not used, as in scikit-learn
+        for wrong, said in (
+            (("nonsense", 3, 0.0), "gamma must be 'scale', 'auto' or a positive number, found 'nonsense'"),
+            ((1.0, 0, 0.0), "degree must be an integer, at least 1, found 0"),
+            ((1.0, 3, -1.0), r"coef0 must be a number, at least 0, found -1\.0"),
+        ):
+            with pytest.raises(ValueError, match=said):
+                kernel.resolve(name, *wrong)
 
 
 # ---------------------------------------------------------------------------------------------------

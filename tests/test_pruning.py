@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris, make_moons
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -460,11 +461,27 @@ def test_bad_trees_are_refused():
             pruning.objective(good, 1.0, kept=kept)
 
 
+def test_weights_of_any_size_and_a_column_of_labels():
+    X, y = load_iris(return_X_y=True)
+    weights = np.random.default_rng(0).uniform(0.5, 2, size=150)
+    plain = prune_cv(DecisionTree(), X, y, sample_weight=weights).table
+    for unit in (1e-300, 1e300):
+        table = prune_cv(DecisionTree(), X, y, sample_weight=weights * unit).table
+        for name in ("cp", "nsplit", "rel_error", "xerror"):
+            np.testing.assert_allclose(table[name], plain[name], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(table["alpha"], plain["alpha"] * unit, rtol=1e-9)
+        # as of so many items more or fewer
+        np.testing.assert_allclose(table["xstd"], plain["xstd"] / np.sqrt(unit), rtol=1e-9)
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        column = prune_cv(DecisionTree(), X, y[:, None], sample_weight=weights)
+    assert column.table.tolist() == plain.tolist()
+
+
 def test_bad_cross_validation_is_refused():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="machine must be a DecisionTree, found DecisionTreeClassifier"):
         prune_cv(DecisionTreeClassifier(), X, y)
-    with pytest.raises(ValueError, match="rule must be '1se' or 'min', found '2se'"):
+    with pytest.raises(ValueError, match="rule must be one of '1se', 'min', found '2se'"):
         prune_cv(DecisionTree(), X, y, rule="2se")
     with pytest.raises(ValueError, match="number of a fold for each of 150 items"):
         prune_cv(DecisionTree(), X, y, cv=[0, 1])

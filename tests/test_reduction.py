@@ -56,7 +56,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import ecoc, reduction
 from mcutils.binary import BinarySVM
+from mcutils.ecoc import OutputCode
+from mcutils.frontier import FilterTree, LabelTree
 from mcutils.reduction import OneVsAll, OneVsOne, pairs, sums, tournament, votes
+from mcutils.softmax import WithProbabilities
 
 # ---------------------------------------------------------------------------------------------------
 # Naive twins: a class, an opponent, a duel at a time
@@ -475,13 +478,13 @@ def test_brackets_are_orders_of_labels_or_drawn(iris):
 @pytest.mark.parametrize(
     ("machine", "message"),
     [
-        (OneVsAll(GaussianNB(), decode="vote"), "decode must be one of score, sign, found 'vote'"),
+        (OneVsAll(GaussianNB(), decode="vote"), "decode must be one of 'score', 'sign', found 'vote'"),
         (
             OneVsOne(GaussianNB(), decode="score"),
-            "decode must be one of vote, sum, tournament, found 'score'",
+            "decode must be one of 'vote', 'sum', 'tournament', found 'score'",
         ),
-        (OneVsOne(GaussianNB(), ties="last"), "ties must be one of first, sum, found 'last'"),
-        (OneVsOne(GaussianNB(), bracket=0), "a number of tournaments, at least 1, found 0"),
+        (OneVsOne(GaussianNB(), ties="last"), "ties must be one of 'first', 'sum', found 'last'"),
+        (OneVsOne(GaussianNB(), bracket=0), "bracket must be an integer, at least 1, found 0"),
         (OneVsOne(GaussianNB(), bracket=["setosa"]), r"each of the classes \['setosa', .*\] once"),
         (OneVsAll(DecisionTreeRegressor()), "must have decision_function or predict_proba"),
         (OneVsOne(DecisionTreeRegressor()), "must have decision_function or predict_proba"),
@@ -491,6 +494,37 @@ def test_parameters_that_cannot_work_are_refused(iris, machine, message):
     X, y = iris
     with pytest.raises(ValueError, match=message):
         machine.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        OneVsAll(GaussianNB()),
+        OneVsOne(GaussianNB()),
+        OutputCode(GaussianNB()),
+        FilterTree(GaussianNB()),
+        LabelTree(GaussianNB(), order="given"),
+        WithProbabilities(OneVsAll(GaussianNB()), cv=2),
+    ],
+    ids=str,
+)
+def test_what_has_no_rows_and_weights_below_0_are_refused(iris, machine):
+    X, y = iris
+    for wrong, said in ((None, "Expected 2D array"), ([], "Expected 2D array"), (X[:0], "0 sample")):
+        with pytest.raises(ValueError, match=said):
+            clone(machine).fit(wrong, y)
+    weights = np.where(np.arange(len(y)) % 7, 1.0, -1.0)
+    with pytest.raises(ValueError, match="sample_weight must be 150 finite numbers, at least 0, found -1"):
+        clone(machine).fit(X, y, sample_weight=weights)
+    if hasattr(machine, "partial_fit"):
+        with pytest.raises(
+            ValueError, match="sample_weight must be 150 finite numbers, at least 0, found -1"
+        ):
+            clone(machine).partial_fit(X, y, np.unique(y), weights)
+    fitted = clone(machine).fit(X, y)
+    for wrong in (None, [], X[:0]):
+        with pytest.raises(ValueError, match=r"Expected 2D array|0 sample"):
+            fitted.predict(wrong)
 
 
 @BOTH

@@ -817,7 +817,7 @@ def test_precomputed_kernels_sparse_input_and_several_jobs():
 
 def test_what_cannot_be_calibrated_is_refused():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="method must be 'temperature' or 'coupling', found 'platt'"):
+    with pytest.raises(ValueError, match="method must be one of 'temperature', 'coupling', found 'platt'"):
         WithProbabilities(LinearSVC(), method="platt").fit(X, y)
     with pytest.raises(ValueError, match="machine must have pairwise_scores for 'coupling'"):
         WithProbabilities(LinearSVC(), method="coupling").fit(X, y)

@@ -436,7 +436,7 @@ BAD = [
     ({"cost": [[0, -1, 1], [1, 0, 1], [1, 1, 0]]}, "cost must be finite and not negative"),
     ({"solver": "simplex"}, "solver must be one of 'block', 'interior', 'qp', found 'simplex'"),
     ({"kernel": "sigmoid"}, "kernel must be"),
-    ({"fit_intercept": "free"}, "fit_intercept must be one of"),
+    ({"fit_intercept": "free"}, "fit_intercept must be 'appended', True or False, found 'free'"),
     ({"precision": "half"}, "precision must be"),
     ({"tol": 0}, "tol must be a positive"),
     ({"max_iter": 0}, "max_iter must be an integer, at least 1"),

@@ -620,7 +620,7 @@ def test_compiled_and_python_agree():
         ({"fit_intercept": "yes"}, "fit_intercept must be .* found 'yes'"),
         ({"max_iter": 0}, "max_iter must be an integer, at least 1, found 0"),
         ({"max_iter": 1.5}, "max_iter must be an integer, at least 1, found 1.5"),
-        ({"tol": -1}, "tol must be None or a number, at least 0, found -1"),
+        ({"tol": -1}, "tol must be None or a finite number, at least 0, found -1"),
         ({"delay": -1}, "delay must be 'radius' or an integer, at least 0, found -1"),
         ({"delay": 0.5}, "delay must be 'radius' or an integer, at least 0, found 0.5"),
         ({"delay": True}, "delay must be 'radius' or an integer, at least 0, found True"),

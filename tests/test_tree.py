@@ -781,16 +781,23 @@ def test_infinite_values_are_refused(moons):
     [
         ({"criterion": "deviance"}, "criterion must be one of"),
         ({"questions": "numeric"}, "questions must be among"),
+        ({"criterion": ["gini"]}, "criterion must be one of"),
         ({"questions": ()}, "questions must name at least one"),
-        ({"priority": "first"}, "priority must be 'weighted' or 'unweighted', found 'first'"),
-        ({"max_leaf_nodes": 0}, "max_leaf_nodes must be an integer, at least 1, or None, found 0"),
-        ({"max_depth": 1.5}, "max_depth must be an integer, at least 0, or None, found 1.5"),
+        ({"questions": None}, "questions must be among .* or functions, found None"),
+        ({"questions": [["oblique"]]}, r"questions must be among .* found \['oblique'\]"),
+        ({"priority": "first"}, "priority must be one of 'weighted', 'unweighted', found 'first'"),
+        ({"max_leaf_nodes": 0}, "max_leaf_nodes must be None or an integer, at least 1, found 0"),
+        ({"max_depth": 1.5}, "max_depth must be None or an integer, at least 0, found 1.5"),
         ({"min_samples_split": 1}, "min_samples_split must be an integer, at least 2, found 1"),
         ({"min_samples_leaf": True}, "min_samples_leaf must be an integer, at least 1, found True"),
-        ({"min_weight_fraction_leaf": 0.6}, "min_weight_fraction_leaf must be a number from 0 to 0.5"),
+        (
+            {"min_weight_fraction_leaf": 0.6},
+            "min_weight_fraction_leaf must be a finite number, at least 0 and at most 0.5",
+        ),
         ({"min_impurity_decrease": -1}, "min_impurity_decrease must be a finite number"),
         ({"lookahead": 0}, "lookahead must be an integer"),
         ({"categorical_features": "auto"}, "categorical_features must be 'from_dtype'"),
+        ({"categorical_features": 1}, "categorical_features must be 'from_dtype', None, or .* found 1"),
         ({"categorical_features": [2]}, r"categorical_features has 2; allowed are columns 0 to 1"),
         ({"categorical_features": ["x"]}, "categorical_features names 'x'"),
         ({"categorical_features": [True]}, "categorical_features is a mask of 1 entries, X has 2 columns"),
@@ -817,6 +824,76 @@ def test_bad_items_are_refused(moons):
         DecisionTree().fit(X, y).text(["x"])
     with pytest.raises(ValueError, match="class_names has 1 entries, the tree has 2"):
         DecisionTree().fit(X, y).text(class_names=["x"])
+
+
+FAMILY = {"questions": lambda rows, codes, weights: (tree.Numerical(1, a) for a in np.unique(rows[:, 1]))}
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"criterion": "entropy"},
+        {"criterion": "misclassification", "cost": [[0, 2], [1, 0]]},
+        {"criterion": lambda p: 1 - (p**2).sum(axis=1)},
+        {"lookahead": 2, "max_depth": 2},
+        {"questions": "oblique", "max_depth": 2},
+        {"questions": "sphere", "max_depth": 2},
+        {"categorical_features": [0]},
+        FAMILY | {"max_depth": 2},
+    ],
+    ids=str,
+)
+def test_a_tree_knows_the_proportions_of_the_weights_only(moons, parameters):
+    X, y = moons[0].round(0 if "categorical_features" in parameters else 8)[:40], moons[1][:40]
+    weights = np.random.default_rng(0).uniform(0.5, 2, size=40)
+    for unit in (1e-140, 1e-300, 1e140, 1e300):
+        for plain, scaled in ((None, np.full(40, unit)), (weights, weights * unit)):
+            one, other = (DecisionTree(**parameters).fit(X, y, some) for some in (plain, scaled))
+            assert one.text() == other.text()
+            np.testing.assert_allclose(other.tree_.counts / unit, one.tree_.counts, rtol=1e-12)
+            np.testing.assert_allclose(other.tree_.decrease / unit, one.tree_.decrease, rtol=1e-9, atol=1e-9)
+    # every item is there, however light; and each item has a question that tells it apart
+    light = 10.0 ** np.random.default_rng(1).uniform(-200, 0, size=40)
+    for some in (light, light * 1e300, np.where(np.arange(40) % 2, 1e-300, 1e300)):
+        machine = DecisionTree(**parameters).fit(X, y, some)
+        assert np.isfinite(machine.predict_proba(X)).all()
+        if not parameters:
+            assert machine.score(X, y) == 1
+    with pytest.raises(ValueError, match="sample_weight must have a finite sum"):
+        DecisionTree(**parameters).fit(X, y, np.full(40, 1e308))
+
+
+def test_levels_of_any_data_frame():
+    """A frame that is not pandas', as polars' are, seen as scikit-learn sees it from 1.9 on."""
+    narwhals = pytest.importorskip("narwhals.stable.v2")
+    y = ["a", "b", "a", "c"] * 5
+    pandas = pd.DataFrame(
+        {"colour": pd.Categorical(["red", "blue", None, "green"] * 5), "n": np.arange(20.0)}
+    )
+    other = narwhals.from_native(pandas)
+    assert not hasattr(other, "iloc")
+    expected, found = DecisionTree().fit(pandas, y), DecisionTree().fit(other, y)
+    assert found.text() == expected.text()
+    assert "colour in {blue} ?" in found.text()
+    assert found.predict(other).tolist() == expected.predict(pandas).tolist() == y
+    by_name = DecisionTree(categorical_features=["colour"]).fit(other, y)
+    assert by_name.text() == found.text()
+
+
+def test_texts_are_levels_only_if_they_are_said_to_be():
+    frame = pd.DataFrame({"n": [1.0, 2.0], "colour": ["red", "blue"], "size": pd.Categorical(["s", "l"])})
+    said = (
+        r"column 'colour' of X must hold numbers, could not convert string to float: 'red'\. Are these levels"
+    )
+    for columns in (["n", "colour"], ["n", "colour", "size"]):
+        with pytest.raises(ValueError, match=said):
+            DecisionTree().fit(frame[columns], [0, 1])
+    machine = DecisionTree(categorical_features=["colour"]).fit(frame[["n", "colour"]], [0, 1])
+    with pytest.raises(ValueError, match="column 'n' of X must hold numbers"):
+        machine.predict(pd.DataFrame({"n": ["many"], "colour": ["red"]}))
+    with pytest.raises(ValueError, match=r"column 1 of X .* by categorical_features=\[1\]"):
+        DecisionTree().fit([[1.0, "red"], [2.0, "blue"]], [0, 1])
 
 
 def test_one_class_is_a_leaf():

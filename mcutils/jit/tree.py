@@ -154,11 +154,16 @@ def score(criterion, exact, left, right, table, costs):
     nl, nr = weight_of(left), weight_of(right)
     if criterion == GINI:
         sl, sr = 0.0, 0.0
+        if not exact:
+            # shares first, as squares of small weights would vanish; rounding may leave nothing of a side
+            one_left, one_right = 1.0 / nl if nl > 0.0 else 0.0, 1.0 / nr if nr > 0.0 else 0.0
+            for c in range(k):
+                sl += left[c] * (left[c] * one_left)
+                sr += right[c] * (right[c] * one_right)
+            return sl + sr, 0, 0
         for c in range(k):
             sl += left[c] * left[c]
             sr += right[c] * right[c]
-        if not exact:
-            return sl / nl + sr / nr, 0, 0
         num, den = int(sl) * int(nr) + int(sr) * int(nl), int(nl) * int(nr)
         return float(num) / float(den), num, den
     if criterion == ENTROPY:
@@ -167,7 +172,9 @@ def score(criterion, exact, left, right, table, costs):
             for c in range(k):
                 num += table[int(left[c])] + table[int(right[c])]
             return float(num), num, 1
-        value = -nl * np.log2(nl) - nr * np.log2(nr)
+        value = -nl * np.log2(nl) if nl > 0.0 else 0.0
+        if nr > 0.0:
+            value -= nr * np.log2(nr)
         for c in range(k):
             if left[c] > 0.0:
                 value += left[c] * np.log2(left[c])
@@ -195,9 +202,10 @@ def decrease(criterion, exact, left, right, table, scale, costs):
             return float(square // den) + float(square % den) / float(den)
         gain = 0.0
         for c in range(k):
-            apart = left[c] * nr - right[c] * nl
+            # of weights that are not whole, products could vanish
+            apart = left[c] * nr - right[c] * nl if exact else left[c] / nl - right[c] / nr
             gain += apart * apart
-        return rounded(gain / (n * nl * nr), n)
+        return rounded(gain / (n * nl * nr) if exact else gain * nl * (nr / n), n)
     value, num, den = score(criterion, exact, left, right, table, costs)
     if criterion == ENTROPY and exact:
         num += table[int(n)]
