@@ -47,7 +47,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import loss as losses
-from ._checks import number, switch
+from ._checks import integer, number, one_of, switch
 from ._exact import Rows, fraction, in_floats, multipliers, objects, power, root, rounded_leads, search
 from ._weights import refuse_idle, times_class_weight
 from .certificate import Certificate
@@ -533,6 +533,7 @@ def solve_svm(
         ...
     mcutils.binary.NotSeparable: the classes are not separable by a hyperplane with bias: ...
     """
+    bias = switch(bias, "bias")
     matrix = _check_gram(gram)
     labels = _check_labels(y, len(matrix))
     return _solve(
@@ -622,15 +623,11 @@ def _check_prices(C: float | ArrayLike, labels: Floats, bias: bool) -> Floats:
 
 
 def _check_tol(tol: float) -> float:
-    if isinstance(tol, (bool, np.bool_)) or not isinstance(tol, (int, float, np.number)) or not tol > 0:
-        raise ValueError(f"tol must be a positive number, found {tol!r}")
-    return float(tol)
+    return number(tol, "tol", above=0)
 
 
 def _check_max_iter(max_iter: int) -> int:
-    if not isinstance(max_iter, (int, np.integer)) or isinstance(max_iter, bool) or max_iter < 1:
-        raise ValueError(f"max_iter must be an integer, at least 1, found {max_iter!r}")
-    return int(max_iter)
+    return integer(max_iter, "max_iter", 1)
 
 
 def _solve(
@@ -1467,14 +1464,11 @@ def minimise_risk(
     [0.6993 0.2797] True
     [0.75 0.  ] True
     """
+    bias = switch(bias, "bias")
     points, labels = _sample(X, y, both=bias)
-    if loss not in _CONJUGATES:
-        raise ValueError(f"loss must be one of {', '.join(map(repr, _CONJUGATES))}, found {loss!r}")
-    if penalty not in ("l1", "l2"):
-        raise ValueError(f"penalty must be 'l2' or 'l1', found {penalty!r}")
-    price = float(_check_prices(C, labels, False)[0]) if np.ndim(C) == 0 else np.inf
-    if not np.isfinite(price):
-        raise ValueError(f"C must be a positive finite number, found {C!r}")
+    one_of(loss, "loss", _CONJUGATES)
+    one_of(penalty, "penalty", ("l2", "l1"))
+    price = number(C, "C", above=0)
     risk = _Risk(points, labels, loss, penalty, price, bias)
     tol = _check_tol(tol)
     if loss == "hinge":

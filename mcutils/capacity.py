@@ -201,7 +201,7 @@ def sauer(n: int, d: int) -> int:
     >>> sauer(4, 1), sauer(3, 5)
     (5, 8)
     """
-    return natarajan_bound(n, d, 2)
+    return natarajan_bound(n, integer(d, "d", 0), 2)
 
 
 def natarajan_bound(n: int, dimension: int, k: int) -> int:

@@ -34,6 +34,8 @@ from scipy.special import stdtr, stdtrit
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
+from ._checks import reals
+
 __all__ = [
     "Difference",
     "Nested",
@@ -363,9 +365,11 @@ def smooth(probabilities: ArrayLike, m: int) -> Floats:
     >>> smooth([[1.0, 0.0]], m=8)
     array([[0.95, 0.05]])
     """
-    p = np.asarray(probabilities, dtype=np.float64)
+    p = reals(probabilities, "probabilities")
     if p.ndim != 2 or p.shape[1] < 1:
         raise ValueError(f"probabilities must have a column for each class, found shape {p.shape}")
+    if p.size and not 0 <= p.min() <= p.max() <= 1:
+        raise ValueError(f"probabilities must be from 0 to 1, found {p[(p < 0) | (p > 1)][0]}")
     _check_count("m", m, 1)
     mixed: Floats = ((m + 1) * p + 1 / p.shape[1]) / (m + 2)
     return mixed

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
+from ._checks import integer
 from ._machines import BinaryReduction, Column, Floats, Indices, Scorer, linear_scores
 
 __all__ = ["OneVsAll", "OneVsOne", "pairs", "sums", "tournament", "votes"]
@@ -41,12 +42,17 @@ _CHUNK_BYTES = 2**20
 def pairs(k: int) -> Indices:
     """All pairs of k classes in their order, a row each.
 
+    Parameters
+    ----------
+    k : int
+        At least 1; of one class there are no pairs.
+
     Examples
     --------
     >>> pairs(3).tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
-    return np.column_stack(np.triu_indices(k, 1))
+    return np.column_stack(np.triu_indices(integer(k, "k", 1), 1))
 
 
 def votes(scores: ArrayLike) -> Floats:

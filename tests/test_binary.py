@@ -5,7 +5,7 @@ import pickle
 import tracemalloc
 import warnings
 from fractions import Fraction
-from math import inf
+from math import inf, nan
 
 import cvxopt
 import numpy as np
@@ -867,7 +867,7 @@ TWO = np.eye(2)
         (lambda: binary.solve_svm(TWO, [1, -1], [0, 0]), "and positive for some"),
         (lambda: binary.solve_svm(TWO, [1, -1], [1, inf]), "C must be finite for all examples, or inf"),
         (lambda: binary.solve_svm(TWO, [1, -1], [1, 1, 1]), "C must have one number for each of 2 examples"),
-        (lambda: binary.solve_svm(TWO, [1, -1], tol=0), "tol must be a positive number, found 0"),
+        (lambda: binary.solve_svm(TWO, [1, -1], tol=0), "tol must be a finite number, above 0, found 0"),
         (
             lambda: binary.solve_svm(TWO, [1, -1], max_iter=0),
             "max_iter must be an integer, at least 1, found 0",
@@ -892,10 +892,22 @@ TWO = np.eye(2)
         (lambda: binary.minimise_risk(TWO, [1, -1], loss="huber"), "loss must be one of 'hinge', .*'huber'"),
         (
             lambda: binary.minimise_risk(TWO, [1, -1], penalty="l0"),
-            "penalty must be 'l2' or 'l1', found 'l0'",
+            "penalty must be one of 'l2', 'l1', found 'l0'",
         ),
-        (lambda: binary.minimise_risk(TWO, [1, -1], C=inf), "C must be a positive finite number, found inf"),
+        (lambda: binary.minimise_risk(TWO, [1, -1], C=inf), "C must be a finite number, above 0, found inf"),
         (lambda: binary.minimise_risk(TWO, [1, 1]), "y must have both labels"),
+        (lambda: binary.minimise_risk(TWO, [1, -1], bias="no"), "bias must be True or False, found 'no'"),
+        (lambda: binary.minimise_risk(TWO, [1, -1], tol=inf), "tol must be a finite number, above 0"),
+        (lambda: binary.minimise_risk(TWO, [1, -1], C=[1.0, 2.0]), "C must be a finite number, above 0"),
+        (lambda: binary.solve_svm(np.eye(2), [1, -1], bias=None), "bias must be True or False, found None"),
+        (lambda: binary.separate(TWO, [1, -1], bias=1), "bias must be True or False, found 1"),
+        (lambda: binary.distance(TWO, [1.0, 0.0], nan), "b must be a finite number, found nan"),
+        (lambda: binary.distance(TWO, [1j, 0.0]), "w must have 2 finite numbers"),
+        (lambda: binary.hinge_objective(TWO, [1, -1], [1.0, 0.0], C=-1), "C must be a positive number"),
+        (lambda: binary.hinge_objective(TWO, [1, -1], [1.0, 0.0], C=nan), "C must be a positive number"),
+        (lambda: binary.hinge_objective(TWO, [1, -1], [1.0, 0.0], C=inf), "C must be finite, found inf"),
+        (lambda: binary.hinge_objective(TWO, [1, -1], [1.0, 0.0], nan), "b must be a finite number"),
+        (lambda: binary.hinge_objective(TWO, [1, -1], [1e200, 0.0]), "leaves the range of floating point"),
     ],
 )
 def test_what_is_refused(call, message):

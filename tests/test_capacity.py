@@ -1,5 +1,6 @@
 """Shattering against its definition, separation against hulls and fractions, bounds against enumeration."""
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb, log
@@ -88,6 +89,16 @@ def test_the_bound_for_reductions(l, d):
         assert n <= 3 * l * d * log(l * d) + 1e-9 or (l, d) in {(1, 3), (3, 1)}
 
 
+def test_the_bound_for_very_many_rules():
+    """2^n has more digits than a memory holds: logarithms decide, with as many digits as it takes."""
+    for l, d in ((10**9, 1), (10**12, 2)):
+        n = capacity.reduction_bound(l, d)
+        with localcontext() as context:
+            context.prec = 60
+            lead = [l * Decimal(capacity.sauer(j, d)).ln() / Decimal(2).ln() - j for j in (n, n + 1)]
+        assert lead[0] > 0 > lead[1]
+
+
 # --- decoding ------------------------------------------------------------
 
 
@@ -105,6 +116,12 @@ def test_decoding_row_by_row():
                 wins[y] += Fraction(1 + answer, 2)
                 wins[r] += Fraction(1 - answer, 2)
             assert capacity.vote(np.array([answers])) == wins.index(max(wins))
+
+
+def test_answers_may_be_lists():
+    assert capacity.vote([[1, -1, 1]]).tolist() == [0]
+    assert capacity.smallest_positive([[-1, 1, 1], [-1, -1, -1]]).tolist() == [1, 0]
+    assert capacity.decision_list(((-1, 1, 1), (-1, -1, -1))).tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 6])
@@ -394,6 +411,24 @@ def test_share_realised():
         (lambda: capacity.separable([[1.0]], [3], k=2), "from 0 to 1"),
         (lambda: capacity.separable([[1.0]], [0], k=1), "k must be an integer, at least 2, found 1"),
         (lambda: capacity.share_realised(lambda rng: [0], [[1.0]], 2, n_draws=0), "at least 1"),
+        (lambda: capacity.vote(["a"]), "answers must be a matrix"),
+        (lambda: capacity.vote([["a"]]), "answers must hold real numbers, found dtype <U1"),
+        (lambda: capacity.smallest_positive([[np.nan]]), "answers must be numbers, found nan"),
+        (lambda: capacity.decision_list([[]]), "answers must be a matrix with a column for each rule"),
+        (lambda: capacity.decide([[1.0, np.nan]]), "strict must be finite, found nan"),
+        (lambda: capacity.decide(np.array([[1, float("nan")]], dtype=object)), "strict must be finite"),
+        (lambda: capacity.decide([[1j]]), "strict must hold real numbers, found dtype complex128"),
+        (lambda: capacity.decide([[1]], exact="no"), "exact must be True or False, found 'no'"),
+        (lambda: capacity.separable([[1.0]], [0], bias=None), "bias must be True or False, found None"),
+        (lambda: capacity.separable([[1.0]], [0], k=2.5), "k must be an integer, at least 2, found 2.5"),
+        (lambda: capacity.realises([[1.0]], [0], 2, bias="no"), "bias must be True or False"),
+        (lambda: capacity.linear_labelings(3, 2), "X must be a matrix"),
+        (lambda: capacity.linear_labelings([[1.0]], 2.5), "k must be an integer"),
+        (lambda: capacity.n_shattered([[0]], 1.5), "size must be an integer"),
+        (lambda: capacity.sauer(2.5, 1), "n must be an integer"),
+        (lambda: capacity.sauer(2, -1), "d must be an integer, at least 0, found -1"),
+        (lambda: capacity.reduction_labelings([[1]], capacity.vote, 1.5), "l must be an integer"),
+        (lambda: capacity.share_realised(lambda rng: [0], [[1.0]], 2, n_draws=1.5), "n_draws must be an int"),
     ],
 )
 def test_errors_name_what_is_wrong(call, message):
