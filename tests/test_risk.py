@@ -15,6 +15,10 @@ from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from mcutils import risk
+from mcutils.perceptron import MulticlassPerceptron
+from mcutils.solver import CrammerSinger, WestonWatkins
+from mcutils.subgradient import SubgradientMachine
+from mcutils.tree import DecisionTree
 
 
 @st.composite
@@ -410,3 +414,13 @@ def test_what_is_no_such_number_is_refused(call, says):
 
 def test_a_confusion_matrix_may_be_given_as_a_list():
     assert risk.Confusion([[1, 0], [1, 2]]).recall.tolist() == [1.0, 2 / 3]
+
+
+@pytest.mark.parametrize(
+    "machine", [CrammerSinger, WestonWatkins, SubgradientMachine, MulticlassPerceptron, DecisionTree]
+)
+def test_no_machine_drops_the_imaginary_part_of_a_cost(machine):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"^cost must be real numbers, found dtype complex128$"):
+            machine(cost=(1 - np.eye(2)) * (1 + 1j)).fit([[0.0], [1.0]], [0, 1])
