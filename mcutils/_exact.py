@@ -7,7 +7,8 @@ make the rows add up to 0 (prop-capacity-alternative). Nothing here rounds, so n
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import isqrt, lcm
+from math import inf, isqrt, lcm
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +19,7 @@ Ints: TypeAlias = NDArray[np.intp]
 Objects: TypeAlias = NDArray[np.object_]
 
 _EPS = float(np.finfo(np.float64).eps)
-# The largest prime below 2^26: a sum of 2^11 products of two remainders stays below 2^63.
+# The largest prime below 2^26: products of two remainders stay below 2^52.
 _PRIME = 67_108_859
 _DIGIT = 26
 # Up to so many columns the simplex method is run on whole numbers where floating point decides nothing; with
@@ -28,6 +29,8 @@ _MOST_COLUMNS = 50
 
 def fraction(entry: Any) -> Fraction:
     """A number as it is, whatever its type."""
+    if isinstance(entry, Integral):
+        return Fraction(int(entry))  # numpy's own would overflow
     return entry if isinstance(entry, Fraction) else Fraction(*entry.as_integer_ratio())
 
 
@@ -41,11 +44,19 @@ def power(exponent: int) -> Fraction:
     return Fraction(2**exponent) if exponent >= 0 else Fraction(1, 2**-exponent)
 
 
+def nearest(value: Fraction) -> float:
+    """The nearest float, infinite beyond their range."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
 def root(square: Fraction) -> float:
     """The square root, also where the square is beyond the range of floating point."""
     shift = (150 - square.numerator.bit_length() + square.denominator.bit_length()) // 2
     scaled = square * power(2 * shift)
-    return float(isqrt(scaled.numerator // scaled.denominator) * power(-shift))
+    return nearest(isqrt(scaled.numerator // scaled.denominator) * power(-shift))
 
 
 class Rows:

@@ -32,7 +32,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
 from ._checks import integer, switch
-from ._exact import Rows, fraction, in_floats, multipliers, objects, rounded_leads, scaled, search, simplex
+from ._exact import (
+    Rows,
+    fraction,
+    in_floats,
+    multipliers,
+    nearest,
+    objects,
+    rounded_leads,
+    scaled,
+    search,
+    simplex,
+)
 
 __all__ = [
     "Alternative",
@@ -729,9 +740,8 @@ def _products(rows: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
             return found
     exact = np.array([[fraction(entry) for entry in row] for row in rows.tolist()], dtype=object)
     precise: NDArray[Any] = exact @ objects([fraction(entry) for entry in v.tolist()])
-    if v.dtype != object and all(map(float, precise)):
-        return precise.astype(np.float64)
-    return precise
+    rounded = np.array([nearest(entry) for entry in precise])
+    return rounded if v.dtype != object and (rounded > 0).all() and np.isfinite(rounded).all() else precise
 
 
 def _leads(

@@ -156,7 +156,8 @@ def test_reduction_labelings_are_all_of_them():
 def fractions(values):
     """The same numbers, so that numpy does not round."""
     values = np.asarray(values)
-    entries = [Fraction(entry) for entry in values.ravel().tolist()]
+    plain = [entry.item() if isinstance(entry, np.generic) else entry for entry in values.ravel().tolist()]
+    entries = [Fraction(entry) for entry in plain]
     return np.array([*entries, None], dtype=object)[:-1].reshape(values.shape)
 
 
@@ -288,7 +289,7 @@ def test_every_certificate_is_one_in_fractions(drawn, exponents, bias):
     assert found.separable == capacity.separable(X, y, k=3, bias=bias, exact=True).separable
 
 
-@pytest.mark.parametrize("factor", [5e-324, 1e-300, 1e-20, 1e-12, 1.0, 1e150, 1e200, 1e300])
+@pytest.mark.parametrize("factor", [5e-324, 1e-300, 1e-20, 1e-12, 1.0, 1e150, 1e200, 3.5e307])
 def test_a_sample_is_separable_at_every_scale(factor):
     X, y = np.array([[0.0, 0], [1, 0], [0, 1], [5, 5]]) * factor, [0, 1, 2, 1]
     found = capacity.separable(X, y, k=3)
@@ -308,6 +309,8 @@ def test_integers_are_what_they_are():
     check_separation(capacity.separable(near, [0, 1]), near, [0, 1], 2, True)
     huge = np.array([[10**400], [10**400 + 1]], dtype=object)
     check_separation(capacity.separable(huge, [0, 1]), huge, [0, 1], 2, True)
+    numpys = np.array([[np.int64(1), np.float64(0.5)], [np.float32(0.5), Fraction(1, 3)]], dtype=object)
+    check_separation(capacity.separable(numpys, [0, 1]), numpys, [0, 1], 2, True)
     mixed = capacity.decide([[2**60 + 1]], [[-(2.0**60)]])
     assert not mixed.feasible
 
