@@ -19,7 +19,7 @@ Ints: TypeAlias = NDArray[np.intp]
 Objects: TypeAlias = NDArray[np.object_]
 
 _EPS = float(np.finfo(np.float64).eps)
-# The largest prime below 2^26: products of two remainders stay below 2^52.
+# The largest prime below 2^26: sums of up to 2^10 products of two remainders fit 64 bits.
 _PRIME = 67_108_859
 _DIGIT = 26
 # Up to so many columns the simplex method is run on whole numbers where floating point decides nothing; with
@@ -201,13 +201,14 @@ def _solve(equations: Objects) -> tuple[list[int], int] | None:
     inverse = _inverse(_remainders(square))
     # Hadamard's inequality: the numbers of bits of numerators and denominator together
     most = sum(sum(entry * entry for entry in row).bit_length() + 2 for row in square.tolist())
-    size = max(abs(entry).bit_length() for entry in square.ravel().tolist())
-    fast = square.astype(np.int64 if size + _DIGIT + n.bit_length() < 62 else object)
+    limbs = _limbs(square)
     rest, answer, base, enough = right, right * 0, 1, 8 * _DIGIT
     while True:
         while base.bit_length() < enough:
             digit = (inverse * _remainders(rest) % _PRIME).sum(axis=1) % _PRIME
-            rest = (rest - (fast @ digit.astype(fast.dtype)).astype(object)) // _PRIME
+            for i, limb in enumerate(limbs):
+                rest = rest - ((limb @ digit).astype(object) << _DIGIT * i)
+            rest = rest // _PRIME
             answer = answer + base * digit.astype(object)
             base *= _PRIME
         found = _fractions(answer.tolist(), base)
@@ -216,6 +217,16 @@ def _solve(equations: Objects) -> tuple[list[int], int] | None:
         if enough > most:
             return None
         enough *= 2
+
+
+def _limbs(table: Objects) -> list[NDArray[np.int64]]:
+    """The table as a sum of multiples of powers of 2^26, so that products with digits fit 64 bits."""
+    signs, rest = np.where(table < 0, -1, 1), np.abs(table)
+    limbs = []
+    while rest.any():
+        limbs.append(signs * (rest & 2**_DIGIT - 1).astype(np.int64))
+        rest = rest >> _DIGIT
+    return limbs
 
 
 def _remainders(table: Objects) -> NDArray[np.int64]:
