@@ -53,6 +53,8 @@ class Certificate:
     def __post_init__(self) -> None:
         number(self.primal, "primal")
         number(self.dual, "dual")
+        if not isinstance(self.kkt, Mapping):
+            raise ValueError(f"kkt must map names to residuals, found {self.kkt!r}")
         for name, residual in self.kkt.items():
             number(residual, f"kkt[{name!r}]", least=0)
         if self.n_iter is not None:

@@ -50,6 +50,8 @@ def test_values_must_be_finite_numbers(bad):
 def test_residuals_and_iterations_are_not_negative():
     with pytest.raises(ValueError, match=r"^kkt\['balance'\] must be a finite number, at least 0, found -1"):
         Certificate(0.0, 0.0, {"balance": -1.0})
+    with pytest.raises(ValueError, match=r"^kkt must map names to residuals, found 5$"):
+        Certificate(0.0, 0.0, 5)
     with pytest.raises(ValueError, match=r"^n_iter must be an integer, at least 0, found 1\.5$"):
         Certificate(0.0, 0.0, n_iter=1.5)
 
