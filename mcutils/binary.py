@@ -26,19 +26,19 @@ values of both, so that nobody has to trust the solver.
 (0.5, True)
 """
 
-import operator
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from math import fsum
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import linprog
-from scipy.sparse import eye_array, hstack
+from scipy.sparse import eye_array, hstack, issparse
 from scipy.special import entr
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -47,7 +47,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import loss as losses
-from ._checks import number, switch
+from ._checks import integer, number, one_of, switch
+from ._exact import Rows, fraction, in_floats, multipliers, objects, power, root, rounded_leads, search
 from ._weights import example_weights, refuse_idle, times_class_weight
 from .certificate import Certificate
 from .kernel import Kernel, check_psd, linear, resolve
@@ -95,6 +96,9 @@ _IDLE = 1e-9
 
 class NotSeparable(ValueError):
     r"""No hyperplane separates the two classes, so that no hard machine exists (prop-binary-separable).
+
+    It is known of a Gram matrix up to its rounding, and ``largest_margin`` says what that leaves open;
+    :func:`separate` decides exactly, of points.
 
     Attributes
     ----------
@@ -529,6 +533,7 @@ def solve_svm(
         ...
     mcutils.binary.NotSeparable: the classes are not separable by a hyperplane with bias: ...
     """
+    bias = switch(bias, "bias")
     matrix = _check_gram(gram)
     labels = _check_labels(y, len(matrix))
     return _solve(
@@ -618,15 +623,11 @@ def _check_prices(C: float | ArrayLike, labels: Floats, bias: bool) -> Floats:
 
 
 def _check_tol(tol: float) -> float:
-    if isinstance(tol, (bool, np.bool_)) or not isinstance(tol, (int, float, np.number)) or not tol > 0:
-        raise ValueError(f"tol must be a positive number, found {tol!r}")
-    return float(tol)
+    return number(tol, "tol", above=0)
 
 
 def _check_max_iter(max_iter: int) -> int:
-    if not isinstance(max_iter, (int, np.integer)) or isinstance(max_iter, bool) or max_iter < 1:
-        raise ValueError(f"max_iter must be an integer, at least 1, found {max_iter!r}")
-    return int(max_iter)
+    return integer(max_iter, "max_iter", 1)
 
 
 def _solve(
@@ -753,21 +754,26 @@ def _solve_hard(
     order = order[np.argsort(y[order], kind="stable")]
     s = y[order]
     split = int((s < 0).sum())
+    # times a power of four, which rounds nothing: squares and quotients stay in range
+    root = int(np.frexp(gram.diagonal[order].max())[1]) // 2
     if gram.whole is not None:
-        ordered = _Gram.of_matrix(s[:, None] * s * gram.whole[np.ix_(order, order)])
+        ordered = _Gram.of_matrix(np.ldexp(s[:, None] * s * gram.whole[np.ix_(order, order)], -2 * root))
     else:
         ordered = _Gram(
-            gram.diagonal[order],
-            lambda rows, columns: s[rows, None] * s[columns] * gram.compute(order[rows], order[columns]),
+            np.ldexp(gram.diagonal[order], -2 * root),
+            lambda rows, columns: np.ldexp(
+                s[rows, None] * s[columns] * gram.compute(order[rows], order[columns]), -2 * root
+            ),
         )
     n = len(order)
     ends = np.array([split, n] if bias else [n])
     weights = np.zeros(n)
     weights[[0, *ends[:-1]]] = 1.0
     ascent = _Ascent(ordered, np.zeros(n), np.zeros(n), np.full(n, np.inf), ends, weights, max_iter)
-    # what rounding of a Gram matrix makes of a square that is 0
+    # what rounding of a Gram matrix makes of a square, and of a margin, that is 0
     scale = float(ordered.diagonal.max())
     nothing = 16 * _EPS * n * scale
+    unsure = 8 * _EPS * len(ends) * scale
 
     tolerance, patience, stalled, best, low = 0.5 * scale, n + 200, 0, np.inf, np.inf
     while True:
@@ -780,32 +786,36 @@ def _solve_hard(
         square = float(ascent.beta @ g)
         lowest = [float(part.min()) for part in np.split(g, ends[:-1])]
         margin = sum(lowest) / len(lowest)  # of w and the best bias
-        if margin > 0:
+        if margin > unsure:
             # w / margin is feasible; the best multiple of lambda has the dual value (sum lambda)^2 / 2 |w|^2
             primal, dual = 0.5 * square / margin**2, 0.5 * len(ends) ** 2 / square
             if primal - dual <= tol * primal:
                 break
         elif square <= nothing:
-            raise _not_separable(ascent, order, y, bias)
+            raise _not_separable(ascent, order, y, bias, root)
         gap = square - sum(lowest)
         idle = gap >= 0.5 * best if reached else low - square < _IDLE * gap
         stalled = stalled + 1 if idle else 0
         best, low = min(best, gap), min(low, square)
         if stalled > 25 or ascent.steps >= max_iter:
-            if margin > 0:
+            if margin > unsure:
                 break
             raise RuntimeError(
                 f"not decided after {ascent.steps} steps whether the classes are separable: the distance "
-                f"of their convex hulls is at most {square**0.5:.3g}, and no separating w was met; "
-                "allow more steps, or scale the inputs"
+                f"of their convex hulls is at most {np.ldexp(square**0.5, root):.3g}, and no separating w "
+                "was met; allow more steps, or scale the inputs"
             )
         if reached:
             tolerance = min(0.2 * tolerance, 0.2 * max(square, nothing))
     converged = primal - dual <= tol * primal
     if not converged:
         _warn((primal - dual) / primal, tol, ascent.steps)
+    with np.errstate(over="ignore"):
+        primal, dual = (float(np.ldexp(value, -2 * root)) for value in (primal, dual))
+    if primal == np.inf:
+        raise ValueError("gram is so small that the multipliers leave the range of floating point; scale it")
     alpha = np.zeros(len(y))
-    alpha[order] = ascent.beta / margin
+    alpha[order] = np.ldexp(ascent.beta / margin, -2 * root)
     # for scores of every example, those without a price included
     inner = gram.product(y * alpha)
     b = 0.0
@@ -829,17 +839,20 @@ def _solve_hard(
     )
 
 
-def _not_separable(ascent: _Ascent, order: Ints, y: Floats, bias: bool) -> NotSeparable:
+def _not_separable(ascent: _Ascent, order: Ints, y: Floats, bias: bool, scale: int) -> NotSeparable:
     for _ in range(3):  # the two points are brought together as far as their digits go
         ascent.newton()
         ascent.refresh()
-    distance = max(float(-ascent.beta @ ascent.error), 0.0) ** 0.5
+    ascent.precise = True  # so that only the rounding of the Gram matrix is left
+    ascent.refresh()
+    distance = max(-fsum(ascent.beta * ascent.error), 0.0) ** 0.5
     full = np.zeros(len(y))
     full[order] = ascent.beta
     involved = int((full > 0).sum())
     total = full.sum()
     rounding = 8 * _EPS * float(ascent.gram.diagonal.max(initial=0.0)) * total**2
-    largest = float((distance**2 + rounding) ** 0.5 / total)
+    largest = float(np.ldexp((distance**2 + rounding) ** 0.5 / total, scale))
+    distance = float(np.ldexp(distance, scale))
     return NotSeparable(
         "the classes are not separable by a hyperplane "
         + ("with bias: a convex combination of each" if bias else "through the origin: a convex combination")
@@ -994,7 +1007,10 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
         max_iter = _check_max_iter(self.max_iter)
 
         self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
-        found = _solve(_gram_of(self.kernel_, X, given), signs, prices, bias=bias, tol=tol, max_iter=max_iter)
+        gram = _gram_of(self.kernel_, X, given)
+        if np.isinf(prices).any():
+            _refuse_underflow(self.kernel_, X, gram.diagonal)
+        found = _solve(gram, signs, prices, bias=bias, tol=tol, max_iter=max_iter)
         self.solution_ = found
         self.alpha_, self.kinds_, self.support_ = found.alpha, found.kinds, found.support
         self.certificate_, self.converged_ = found.certificate, found.converged
@@ -1070,6 +1086,16 @@ def _is_precomputed(kernel: str | Kernel) -> bool:
     return (kernel.name if isinstance(kernel, Kernel) else kernel) == "precomputed"
 
 
+def _refuse_underflow(kernel: Kernel, X: Any, diagonal: Floats) -> None:
+    """Refuse points whose kernel values are too small for a hard machine to prove anything about them."""
+    values = X.data if issparse(X) else X
+    if kernel.name != "precomputed" and float(diagonal.max()) < 1e-280 and np.any(values):
+        raise ValueError(
+            f"X is too small for a hard machine: its kernel values, at most {float(diagonal.max()):.3g}, are "
+            "rounded to 0 or nearly so; scale it"
+        )
+
+
 def _gram_of(kernel: Kernel, X: Any, given: Any = None) -> _Gram:
     """The Gram matrix of a sample: whole where it is small, else by rows."""
     m = X.shape[0]
@@ -1094,34 +1120,32 @@ class Separation:
     separable : bool
     weights : (d,) array or None
         w of a separating hyperplane: :math:`y_i (\langle w, x_i \rangle + b) > 0` for all i, in exact
-        arithmetic.
+        arithmetic. Floats, or `fractions.Fraction` where no floats were found that separate.
     bias : float or None
-        Its b; 0.0 for one through the origin.
+        Its b; 0.0 for one through the origin. A fraction where the weights are.
     margin : float or None
         Its geometric margin, as computed.
-    multipliers : (m,) array or None
+    multipliers : (m,) array of fractions.Fraction, or None
         If there is none: :math:`\lambda \ge 0` with sum 1 and :math:`\sum_i \lambda_i y_i x_i = 0`, and with
-        a bias also :math:`\sum_i \lambda_i y_i = 0`. So a convex combination of each class is the same point.
-    distance : float or None
-        The norm of :math:`\sum_i \lambda_i y_i x_i`, zero up to rounding.
+        a bias also :math:`\sum_i \lambda_i y_i = 0`, exactly. So a convex combination of each class is the
+        same point.
     """
 
     separable: bool
-    weights: Floats | None = None
-    bias: float | None = None
+    weights: NDArray[Any] | None = None
+    bias: Any = None
     margin: float | None = None
-    multipliers: Floats | None = None
-    distance: float | None = None
+    multipliers: NDArray[Any] | None = None
 
 
 def separate(X: ArrayLike, y: ArrayLike, *, bias: bool = True) -> Separation:
     r"""Decide by linear programming whether a hyperplane separates two classes (prop-binary-separable).
 
     The programme maximises t with :math:`y_i (\langle w, x_i \rangle + b) \ge t` and :math:`|w_j| \le 1`; its
-    multipliers are the other certificate. The features are shifted and scaled to the unit cube first. A
-    hyperplane that the programme finds is checked in exact arithmetic. So what is called separable is,
-    whereas classes whose margin in the unit cube is below about 1e-10 may be called inseparable: then
-    ``distance`` is not 0 but tells how near the two combinations are.
+    multipliers are the other certificate. The features are shifted and scaled to the unit cube first. The
+    programme only proposes: a hyperplane is checked in exact arithmetic, and of the multipliers only the
+    support is believed, on which they are solved for in fractions. Where neither is a proof, the simplex
+    method decides in whole numbers. So neither scales nor a small margin change the verdict.
 
     Parameters
     ----------
@@ -1136,6 +1160,11 @@ def separate(X: ArrayLike, y: ArrayLike, *, bias: bool = True) -> Separation:
     -------
     Separation
 
+    Raises
+    ------
+    RuntimeError
+        Only with 50 features or more: floating point proves neither, and whole numbers would take long.
+
     Examples
     --------
     >>> found = separate([[0.0], [1.0], [3.0]], [-1, -1, 1])
@@ -1143,35 +1172,72 @@ def separate(X: ArrayLike, y: ArrayLike, *, bias: bool = True) -> Separation:
     (True, 1.0)
     >>> separate([[0.0], [1.0], [3.0]], [-1, -1, 1], bias=False).separable
     False
-    >>> separate([[0.0], [2.0], [3.0]], [-1, 1, -1]).multipliers.round(6)
-    array([0.166667, 0.5     , 0.333333])
+    >>> [str(weight) for weight in separate([[0.0], [2.0], [3.0]], [-1, 1, -1]).multipliers]
+    ['1/6', '1/2', '1/3']
     """
+    bias = switch(bias, "bias")
     points, labels = _sample(X, y, both=bias)
     m, d = points.shape
-    centre = (points.min(axis=0) + points.max(axis=0)) / 2 if bias else np.zeros(d)
-    width = np.abs(points - centre).max(axis=0)
-    scaled = (points - centre) / np.where(width > 0, width, 1.0)
+    # columns times powers of two, of which nothing below overflows
+    exponents = np.frexp(np.abs(points).max(axis=0))[1].astype(np.intp)
+    units = np.ldexp(points, -exponents)
+    centre = (units.min(axis=0) + units.max(axis=0)) / 2 if bias else np.zeros(d)
+    width = np.abs(units - centre).max(axis=0)
+    width[width == 0] = 1.0
+    cube = (units - centre) / width
     # unknowns: w, b, t
-    rows = np.column_stack([-labels[:, None] * scaled, -labels, np.ones(m)])
-    found = linprog(
+    answer = linprog(
         np.r_[np.zeros(d + 1), -1.0],
-        A_ub=rows,
+        A_ub=np.column_stack([-labels[:, None] * cube, -labels, np.ones(m)]),
         b_ub=np.zeros(m),
         bounds=[(-1, 1)] * d + [(None, None) if bias else (0, 0), (None, None)],
         method="highs",
         options=_EXACT,
     )
-    if found.status != 0:
-        raise RuntimeError(f"the linear programme was not solved: {found.message}")
-    w = found.x[:d] / np.where(width > 0, width, 1.0)
-    w /= np.abs(w).max() or 1.0
-    b = _middle(points @ w, labels) if bias else 0.0
-    if w.any() and _separates(points, labels, w, b):
-        return Separation(True, w, b, geometric_margin(points, labels, w, b))
-    multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
-    multipliers /= multipliers.sum()
-    distance = float(np.linalg.norm((multipliers * labels) @ points))
-    return Separation(False, multipliers=multipliers, distance=distance)
+    signed = labels[:, None] * (np.column_stack([points, np.ones(m)]) if bias else points)
+    rows, support = Rows(signed, m), np.zeros(0, dtype=np.intp)
+    if answer.status == 0:
+        for v in _hyperplanes(answer.x[:d] / width, points, units, exponents, labels, bias):
+            if rows.solved_by([fraction(entry) for entry in v.tolist()], *rounded_leads(signed, v)):
+                return _separated(points, labels, v, bias)
+        support = np.flatnonzero(answer.ineqlin.marginals < 0)
+        weights = multipliers(rows, support)
+        if weights is not None:
+            return Separation(False, multipliers=objects(weights))
+    solution, weights = search(rows, support)
+    if solution is None:
+        return Separation(False, multipliers=objects(weights or []))
+    rounded = in_floats(solution)
+    if rounded is not None:
+        near = rounded_leads(signed, rounded)
+        if rows.solved_by([fraction(entry) for entry in rounded.tolist()], *near):
+            return _separated(points, labels, rounded, bias)
+    return _separated(points, labels, objects(solution), bias)
+
+
+def _hyperplanes(
+    w: Floats, points: Floats, units: Floats, exponents: Ints, labels: Floats, bias: bool
+) -> Iterator[Floats]:
+    """The hyperplane with a normal in the units: the largest weight 1, or else no number out of range."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        plain = np.ldexp(w, -exponents)
+        plain /= np.abs(plain).max()
+        v = np.append(plain, _middle(points @ plain, labels)) if bias else plain
+    if np.isfinite(v).all():
+        yield v
+    ends = np.append(w, _middle(units @ w, labels)) if bias else w
+    factors = [*(power(-e) for e in exponents.tolist()), Fraction(1)]
+    exact = [fraction(entry) * factor for entry, factor in zip(ends.tolist(), factors, strict=False)]
+    moved = in_floats(exact) if any(exact) else None
+    if moved is not None:
+        yield moved
+
+
+def _separated(points: Floats, labels: Floats, v: NDArray[Any], bias: bool) -> Separation:
+    w, b = (v[:-1], v[-1]) if bias else (v, 0.0)
+    if v.dtype != object:
+        b = float(b)
+    return Separation(True, w, b, float((labels * _heights(points, w, b)).min()))
 
 
 # what HiGHS can be asked for
@@ -1199,19 +1265,20 @@ def _middle(f: Floats, y: Floats) -> float:
     return -(float(f[y > 0].min()) + float(f[y < 0].max())) / 2
 
 
-def _separates(X: Floats, y: Floats, w: Floats, b: float) -> bool:
-    """Whether all margins are positive; in fractions where rounding leaves a doubt."""
-    margins = y * (X @ w + b)
-    rounding = 2 * (X.shape[1] + 2) * _EPS * (np.abs(X) @ np.abs(w) + abs(b))
-    if (margins < -rounding).any():
-        return False
-    exact = [Fraction(value) for value in w.tolist()]
-    return all(
-        s * (sum(map(operator.mul, map(Fraction, x), exact), Fraction(b))) > 0
-        for x, s in zip(
-            X[margins <= rounding].tolist(), y[margins <= rounding].astype(int).tolist(), strict=True
-        )
-    )
+def _heights(points: Floats, w: NDArray[Any], b: Any) -> Floats:
+    """The signed distances of points to a hyperplane, in fractions where floats leave their range."""
+    if w.dtype != object:
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            length = np.linalg.norm(w)
+            most = np.abs(points).max() * np.abs(w).max() + abs(b)
+            if 1e-100 < length < 1e100 and 1e-200 < most < 1e200:
+                found: Floats = (points @ w + b) / length
+                return found
+    rows = np.array([[fraction(entry) for entry in row] for row in points.tolist()], dtype=object)
+    normal = objects([fraction(entry) for entry in w.tolist()])
+    values = rows @ normal + fraction(b)
+    square = normal @ normal
+    return np.array([(-1 if value < 0 else 1) * root(value * value / square) for value in values])
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -1240,8 +1307,7 @@ def distance(X: ArrayLike, w: ArrayLike, b: float = 0.0) -> Floats:
     >>> distance([[0.0, 0.0], [3.0, 4.0]], [3.0, 4.0], -5.0)
     array([1., 4.])
     """
-    points, normal, shift = _hyperplane(X, w, b)
-    distances: Floats = np.abs(points @ normal + shift) / np.linalg.norm(normal)
+    distances: Floats = np.abs(_heights(*_hyperplane(X, w, b)))
     return distances
 
 
@@ -1272,7 +1338,7 @@ def geometric_margin(X: ArrayLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -
     """
     points, normal, shift = _hyperplane(X, w, b)
     labels = _check_labels(y, len(points))
-    return float((labels * (points @ normal + shift)).min() / np.linalg.norm(normal))
+    return float((labels * _heights(points, normal, shift)).min())
 
 
 def _hyperplane(X: ArrayLike, w: ArrayLike, b: float) -> tuple[Floats, Floats, float]:
@@ -1280,14 +1346,14 @@ def _hyperplane(X: ArrayLike, w: ArrayLike, b: float) -> tuple[Floats, Floats, f
     normal = _vector_of(w, points.shape[1])
     if not normal.any():
         raise ValueError("w must not be zero: it is the normal of the hyperplane")
-    return points, normal, float(b)
+    return points, normal, number(b, "b")
 
 
 def _vector_of(w: ArrayLike, d: int) -> Floats:
-    normal = np.asarray(w, dtype=np.float64)
-    if normal.shape != (d,) or not np.isfinite(normal).all():
+    normal = np.asarray(w)
+    if normal.shape != (d,) or normal.dtype.kind not in "buif" or not np.isfinite(normal).all():
         raise ValueError(f"w must have {d} finite numbers, one for each column of X, found {normal}")
-    return normal
+    return normal.astype(np.float64)
 
 
 def hinge_objective(
@@ -1318,8 +1384,15 @@ def hinge_objective(
     """
     points, labels = _sample(X, y, both=False)
     normal = _vector_of(w, points.shape[1])
-    prices = np.broadcast_to(np.asarray(C, dtype=np.float64), (len(points),))
-    return float(normal @ normal / 2 + prices @ losses.hinge(labels * (points @ normal + b)))
+    prices = _check_prices(C, labels, False)
+    if np.isinf(prices).any():
+        raise ValueError(f"C must be finite, found {C!r}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        slack = losses.hinge(labels * (points @ normal + number(b, "b")))
+        found = float(normal @ normal / 2 + prices @ slack)
+    if not np.isfinite(found):
+        raise ValueError("the objective leaves the range of floating point; scale X, w or C")
+    return found
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -1398,14 +1471,11 @@ def minimise_risk(
     [0.6993 0.2797] True
     [0.75 0.  ] True
     """
+    bias = switch(bias, "bias")
     points, labels = _sample(X, y, both=bias)
-    if loss not in _CONJUGATES:
-        raise ValueError(f"loss must be one of {', '.join(map(repr, _CONJUGATES))}, found {loss!r}")
-    if penalty not in ("l1", "l2"):
-        raise ValueError(f"penalty must be 'l2' or 'l1', found {penalty!r}")
-    price = float(_check_prices(C, labels, False)[0]) if np.ndim(C) == 0 else np.inf
-    if not np.isfinite(price):
-        raise ValueError(f"C must be a positive finite number, found {C!r}")
+    one_of(loss, "loss", _CONJUGATES)
+    one_of(penalty, "penalty", ("l2", "l1"))
+    price = number(C, "C", above=0)
     risk = _Risk(points, labels, loss, penalty, price, bias)
     tol = _check_tol(tol)
     if loss == "hinge":

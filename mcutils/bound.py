@@ -32,12 +32,14 @@ ValueError: rho=0.5 was chosen from the data, ... fixed before: ask for uniform_
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import fsum, isfinite, log, log2, sqrt
+from fractions import Fraction
+from math import floor, fsum, log, log2, sqrt
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._checks import integer, number, one_of, reals, switch
 from .margin import empirical_margin_loss, rho_loss
 from .margin import margins as _margins
 
@@ -93,6 +95,11 @@ class Bound:
     complexity: float
     confidence: float
 
+    def __post_init__(self) -> None:
+        for name, term in self.terms.items():
+            if not term >= 0:  # an infinite one bounds as well, if vacuously
+                raise ValueError(f"{name} must be a number, at least 0, found {term!r}")
+
     @property
     def total(self) -> float:
         """The bound: the sum of the three terms, rounded once."""
@@ -144,13 +151,11 @@ def uniform(empirical: float, complexity: float, m: int, delta: float, data_depe
     >>> {name: round(term, 4) for name, term in found.terms.items()}
     {'empirical': 0.1, 'complexity': 0.02, 'confidence': 0.0407}
     """
-    if not 0 <= _number(empirical, "empirical") <= 1:
-        raise ValueError(f"empirical must be a mean of values from 0 to 1, found {empirical!r}")
     return Bound(
         "thm-rademacher-uniform",
-        float(empirical),
-        2 * _check_nonnegative(complexity, "complexity"),
-        _confidence(_check_count(m, "m", 1), delta, data_dependent),
+        number(empirical, "empirical", least=0, most=1),
+        2 * number(complexity, "complexity", least=0),
+        _confidence(integer(m, "m", 1), delta, data_dependent),
     )
 
 
@@ -213,11 +218,10 @@ def margin(
     0.1834
     """
     rho = _check_rho(rho, rho_chosen_from_data, uniform_in_rho)
-    if kind not in ("quadratic", "linear"):
-        raise ValueError(f"kind={kind!r} is not allowed here; allowed are 'quadratic' and 'linear'")
+    one_of(kind, "kind", ("quadratic", "linear"))
     empirical = empirical_margin_loss(scores, y, rho)
     m, k = np.shape(scores)
-    complexity = _check_nonnegative(complexity, "complexity")
+    complexity = number(complexity, "complexity", least=0)
     second = _factor(kind, k) * complexity / rho
     if not uniform_in_rho:
         name = "thm-bound-margin" if kind == "quadratic" else "thm-classes-linear-k"
@@ -264,11 +268,10 @@ def best_rho(
     (0.5, 0.0375)
     """
     rho_max = _check_rho(rho_max, False, False, "rho_max")
-    if kind not in ("quadratic", "linear"):
-        raise ValueError(f"kind={kind!r} is not allowed here; allowed are 'quadratic' and 'linear'")
+    one_of(kind, "kind", ("quadratic", "linear"))
     found = _margins(scores, y)
     m, k = np.shape(scores)
-    price = _factor(kind, k) * _check_nonnegative(complexity, "complexity")
+    price = _factor(kind, k) * number(complexity, "complexity", least=0)
     least = float((found <= 0).mean())  # no margin loss is smaller
     best: tuple[float, Bound] | None = None
     for j in range(1000):
@@ -483,8 +486,9 @@ def _kernel_bound(
     norm_min: float,
 ) -> Bound:
     rho = _check_rho(rho, rho_chosen_from_data, uniform_in_rho)
-    norm = _check_nonnegative(norm_bound, "norm_bound")
-    if norm_chosen_from_data and not uniform_in_norm:
+    norm = number(norm_bound, "norm_bound", least=0)
+    uniform_in_norm = switch(uniform_in_norm, "uniform_in_norm")
+    if switch(norm_chosen_from_data, "norm_chosen_from_data") and not uniform_in_norm:
         raise ValueError(
             f"norm_bound={norm_bound!r} was chosen from the data, and this bound holds for one that was "
             "fixed before: ask for uniform_in_norm=True"
@@ -519,16 +523,16 @@ def _size(m: int, radius: float | None, gram: ArrayLike | None) -> float:
             "exactly one of radius and gram must be given, found " + ("none" if gram is None else "both")
         )
     if radius is not None:
-        return _check_nonnegative(radius, "radius") / sqrt(m)
-    matrix = np.asarray(gram, dtype=np.float64)
+        return number(radius, "radius", least=0) / sqrt(m)
+    matrix = reals(gram, "gram")  # type: ignore[arg-type]
     if matrix.shape not in ((m, m), (m,)):
         raise ValueError(
             f"gram must be the ({m}, {m}) Gram matrix of the examples or its diagonal, "
             f"found shape {matrix.shape}"
         )
     diagonal = matrix if matrix.ndim == 1 else matrix.diagonal()
-    if not (np.isfinite(diagonal).all() and (diagonal >= 0).all()):
-        raise ValueError("gram must have a finite diagonal without negative entries")
+    if diagonal.min() < 0:
+        raise ValueError(f"gram must not be negative on its diagonal, found {diagonal.min()}")
     return sqrt(float(diagonal.sum())) / m
 
 
@@ -558,7 +562,7 @@ def complexity_term(kind: str, k: ArrayLike, m: ArrayLike, ratio: ArrayLike = 1.
     >>> [complexity_term(kind, k=100, m=10**6) for kind in ("quadratic", "linear", "sqrt")]
     [20.0, 0.4, 0.04]
     """
-    classes, examples, ratios = (np.asarray(a, dtype=np.float64) for a in (k, m, ratio))
+    classes, examples, ratios = (reals(a, name) for a, name in ((k, "k"), (m, "m"), (ratio, "ratio")))
     if not (classes >= 2).all():
         raise ValueError(f"k must be at least 2, found {k!r}")
     if not (examples >= 1).all():
@@ -608,23 +612,17 @@ def samples_needed(
     >>> [samples_needed(kind, 10, 1.0, 0.05) for kind in ("quadratic", "linear", "sqrt")]
     [40492, 1700, 193]
     """
-    gap = _number(target, "target") - _number(empirical, "empirical")
-    if not (gap > 0 and empirical >= 0):
-        raise ValueError(
-            f"target must exceed empirical >= 0, found target={target!r}, empirical={empirical!r}"
-        )
+    gap = number(target, "target") - number(empirical, "empirical", least=0)
+    if not gap > 0:
+        raise ValueError(f"target must exceed empirical={empirical!r}, found {target!r}")
     # the bound is empirical + numerator / sqrt(m)
-    numerator = complexity_term(kind, _check_count(k, "k", 2), 1, _number(ratio, "ratio"))
+    numerator = complexity_term(kind, integer(k, "k", 2), 1, number(ratio, "ratio"))
     numerator += _confidence(1, delta, data_dependent)
-    m = max(1, int((numerator / gap) ** 2) - 2)
-    while numerator / sqrt(m) >= gap:
-        m += 1
-    return m
+    return floor((Fraction(numerator) / Fraction(gap)) ** 2) + 1
 
 
 def _factor(kind: str, k: Any) -> Any:
-    if kind not in get_args(Kind):
-        raise ValueError(f"kind={kind!r} is unknown; allowed are {', '.join(map(repr, get_args(Kind)))}")
+    one_of(kind, "kind", get_args(Kind))
     return {"quadratic": 2 * k**2, "linear": 4 * k, "sqrt": 4 * k**0.5}[kind]
 
 
@@ -690,7 +688,7 @@ def steps(values: ArrayLike, y: ArrayLike, rho: float, signs: ArrayLike) -> Mapp
     >>> found["losses"].tolist(), found["margins"].tolist()
     ([1.0, 1.0], [0.0, 2.0])
     """
-    f = np.asarray(values, dtype=np.float64)
+    f = reals(values, "values")
     if f.ndim != 3 or f.shape[0] < 1:
         raise ValueError(
             "values must have the shape (score functions, examples, classes), at least one each, "
@@ -699,7 +697,7 @@ def steps(values: ArrayLike, y: ArrayLike, rho: float, signs: ArrayLike) -> Mapp
     _, m, k = f.shape
     labels = np.asarray(y)
     own = np.array([_margins(table, labels) for table in f])  # (F, m)
-    sigma = np.asarray(signs, dtype=np.float64)
+    sigma = reals(signs, "signs")
     if sigma.ndim != 2 or sigma.shape[1] != m:
         raise ValueError(f"signs must have {m} columns, one for each example, found shape {sigma.shape}")
 
@@ -758,49 +756,26 @@ def chain(values: ArrayLike, y: ArrayLike, rho: float) -> Chain:
 
 def _confidence(m: int, delta: float, data_dependent: bool, octaves: float = 0.0) -> float:
     r""":math:`\sqrt{(\log(1/\delta) + n\log 2)/2m}`, or three times that with :math:`\log(2/\delta)`."""
-    if not 0 < _number(delta, "delta") < 1:
-        raise ValueError(f"delta must lie strictly between 0 and 1, found {delta!r}")
+    delta = number(delta, "delta", above=0, below=1)
+    data_dependent = switch(data_dependent, "data_dependent")
     factor, top = (3, log(2)) if data_dependent else (1, 0.0)
     return factor * sqrt((top - log(delta) + octaves * log(2)) / (2 * m))
 
 
-def _number(value: Any, name: str) -> float:
-    if isinstance(value, (bool, np.bool_)) or np.ndim(value) != 0:
-        raise ValueError(f"{name} must be a number, found {value!r}")
-    number = float(value)
-    if not isfinite(number):
-        raise ValueError(f"{name} must be finite, found {value!r}")
-    return number
-
-
-def _check_nonnegative(value: Any, name: str) -> float:
-    number = _number(value, name)
-    if number < 0:
-        raise ValueError(f"{name} must be at least 0, found {value!r}")
-    return number
-
-
-def _check_count(value: Any, name: str, least: int) -> int:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be an integer, at least {least}, found {value!r}")
-    return int(value)
-
-
 def _check_rho(rho: Any, chosen: bool, uniform_form: bool, name: str = "rho") -> float:
+    uniform_form = switch(uniform_form, f"uniform_in_{name}")
     if np.ndim(rho) != 0 and not uniform_form:
         raise ValueError(
             f"{name} must be one number, fixed before the data were seen, found {rho!r}; to choose among "
             "several, use best_rho"
         )
-    number = _number(rho, name)
-    if number <= 0:
-        raise ValueError(f"{name} must be positive, found {rho!r}")
-    if chosen and not uniform_form:
+    value = number(rho, name, above=0)
+    if switch(chosen, f"{name}_chosen_from_data") and not uniform_form:
         raise ValueError(
             f"{name}={rho!r} was chosen from the data, and this bound holds for a {name} that was fixed "
             f"before: ask for uniform_in_{name}=True"
         )
-    return number
+    return value
 
 
 def _check_rho_max(rho_max: Any, rho: float) -> float:

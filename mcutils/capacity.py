@@ -6,8 +6,9 @@ searched is searched exhaustively, so tables are small.
 
 Whether linear rules can produce given labels is a question about strict linear inequalities, and `decide`
 answers it with a certificate either way: a solution, or multipliers that prove that there is none
-(prop-capacity-alternative); with ``exact=True`` it computes in fractions. For two classes and many examples,
-`mcutils.binary.separate` decides the same by a programme of its own, with the features scaled.
+(prop-capacity-alternative). It is checked in exact arithmetic; with ``exact=True`` it is also found in
+fractions. For two classes and many examples, `mcutils.binary.separate` decides the same by a programme of its
+own.
 
 >>> import numpy as np
 >>> table = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]])
@@ -19,14 +20,30 @@ False
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations, product
-from math import comb, log2
+from math import comb, inf, log2
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
+
+from ._checks import integer, switch
+from ._exact import (
+    Rows,
+    fraction,
+    in_floats,
+    multipliers,
+    nearest,
+    objects,
+    rounded_leads,
+    scaled,
+    search,
+    simplex,
+)
 
 __all__ = [
     "Alternative",
@@ -55,11 +72,6 @@ __all__ = [
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Decode = Callable[[Ints], Ints]
-
-# Below this a margin found in floating point is not believed, and fractions decide.
-_DOUBT = 1e-7
-# Multipliers of unit rows whose sum is longer than this are not believed either.
-_ROUNDING = 1e-13
 
 
 # --- shattering -------------------------------------------------------------------------------------------
@@ -159,8 +171,8 @@ def n_shattered(table: ArrayLike, size: int | None = None) -> int:
     >>> n_shattered([[0, 0], [0, 1], [1, 1]]), n_shattered([[0, 0], [0, 1], [1, 1]], size=1)
     (3, 2)
     """
-    if size is not None and size < 0:
-        raise ValueError(f"size={size} is no number of points; it must be at least 0")
+    if size is not None:
+        size = integer(size, "size", 0)
     found = _boxes(_check_table(table))
     return sum(size is None or len(box.points) == size for box in found)
 
@@ -181,8 +193,7 @@ def growth(table: ArrayLike, size: int) -> int:
     3
     """
     labels = _check_table(table)
-    if not 0 <= size <= labels.shape[1]:
-        raise ValueError(f"size={size} must lie between 0 and the {labels.shape[1]} points of the table")
+    size = integer(size, "size", 0, labels.shape[1])  # no more than the points
     if size == 0:
         return 1
     return max(
@@ -201,7 +212,7 @@ def sauer(n: int, d: int) -> int:
     >>> sauer(4, 1), sauer(3, 5)
     (5, 8)
     """
-    return natarajan_bound(n, d, 2)
+    return natarajan_bound(n, integer(d, "d", 0), 2)
 
 
 def natarajan_bound(n: int, dimension: int, k: int) -> int:
@@ -221,9 +232,7 @@ def natarajan_bound(n: int, dimension: int, k: int) -> int:
     >>> natarajan_bound(4, 1, 3)
     13
     """
-    for name, value, least in (("n", n, 0), ("dimension", dimension, 0), ("k", k, 2)):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, found {value}")
+    n, dimension, k = integer(n, "n", 0), integer(dimension, "dimension", 0), integer(k, "k", 2)
     total = term = 1  # term: comb(n, i) * comb(k, 2) ** i
     for i in range(min(n, dimension)):
         term = term * (n - i) * comb(k, 2) // (i + 1)
@@ -242,7 +251,7 @@ def reduction_bound(l: int, d: int) -> int:
     >>> [reduction_bound(1, d) for d in (1, 2, 3)], reduction_bound(3, 2)
     ([1, 2, 3], 25)
     """
-    _check_counts(l, d)
+    l, d = integer(l, "l", 1), integer(d, "d", 1)
     low, high = d, int(closed_form(l, d)) + 1  # holds at low, fails at high; once it fails it fails for good
     while high - low > 1:
         middle = (low + high) // 2
@@ -254,12 +263,20 @@ def reduction_bound(l: int, d: int) -> int:
 
 
 def _fits(n: int, l: int, d: int) -> bool:
-    """Whether 2^n <= sauer(n, d)^l: by logarithms, and in whole numbers where these are too near."""
+    """Whether 2^n <= sauer(n, d)^l: by logarithms, with as many digits as it takes."""
     labelings = sauer(n, d)
     lead = l * log2(labelings) - n  # math.log2 takes integers of any size
     if abs(lead) > 1e-9 * (n + 1):
         return lead > 0
-    return bool(2**n <= labelings**l)
+    if labelings & (labelings - 1) == 0:  # a power of two: the only way to be equal
+        return l * (labelings.bit_length() - 1) >= n
+    with localcontext() as context:
+        context.prec = 50
+        while True:
+            precise = l * Decimal(labelings).ln() / Decimal(2).ln() - n
+            if abs(precise) > (n + l) * Decimal(10) ** (10 - context.prec):
+                return precise > 0
+            context.prec *= 2
 
 
 def closed_form(l: int, d: int) -> float:
@@ -270,20 +287,20 @@ def closed_form(l: int, d: int) -> float:
     >>> round(closed_form(1, 1), 2), round(closed_form(3, 2), 2)
     (3.17, 38.04)
     """
-    _check_counts(l, d)
+    l, d = integer(l, "l", 1), integer(d, "d", 1)
     return 2 * l * d * log2(3 * l)
 
 
 # --- decoding the answers of binary rules -----------------------------------------------------------------
 
 
-def smallest_positive(answers: Ints) -> Ints:
+def smallest_positive(answers: ArrayLike) -> Ints:
     """One-vs-all by signs: the first class whose rule says yes; 0 if none does (def-capacity-reduction).
 
     Parameters
     ----------
-    answers : (n, k) array of +1 and -1
-        The answers of the k rules.
+    answers : (n, k) array-like of +1 and -1
+        The answers of the k rules; any positive number is yes.
 
     Examples
     --------
@@ -291,17 +308,17 @@ def smallest_positive(answers: Ints) -> Ints:
     >>> smallest_positive(np.array([[-1, 1, 1], [-1, -1, -1]]))
     array([1, 0])
     """
-    first: Ints = np.argmax(answers > 0, axis=1)
+    first: Ints = np.argmax(_check_answers(answers) > 0, axis=1)
     return first
 
 
-def decision_list(answers: Ints) -> Ints:
+def decision_list(answers: ArrayLike) -> Ints:
     """One-vs-all by signs: the first class whose rule says yes; the last class if none does.
 
     Parameters
     ----------
-    answers : (n, k) array of +1 and -1
-        The answers of the k rules; the last one changes nothing.
+    answers : (n, k) array-like of +1 and -1
+        The answers of the k rules; any positive number is yes, and the last one changes nothing.
 
     Examples
     --------
@@ -309,17 +326,17 @@ def decision_list(answers: Ints) -> Ints:
     >>> decision_list(np.array([[-1, 1, 1], [-1, -1, -1]]))
     array([1, 2])
     """
-    said_yes = answers > 0
-    first: Ints = np.where(said_yes.any(axis=1), np.argmax(said_yes, axis=1), answers.shape[1] - 1)
+    said_yes = _check_answers(answers) > 0
+    first: Ints = np.where(said_yes.any(axis=1), np.argmax(said_yes, axis=1), said_yes.shape[1] - 1)
     return first
 
 
-def vote(answers: Ints) -> Ints:
+def vote(answers: ArrayLike) -> Ints:
     """All-pairs by vote: the class that wins most duels, of several the smallest.
 
     Parameters
     ----------
-    answers : (n, k(k-1)/2) array
+    answers : (n, k(k-1)/2) array-like
         Pairs in the order (0, 1), (0, 2), ..., (k-2, k-1). Positive: the first of the pair wins; negative:
         the second; 0: half a win for each.
 
@@ -329,12 +346,13 @@ def vote(answers: Ints) -> Ints:
     >>> vote(np.array([[1, -1, 1], [-1, -1, 1]]))  # 0 beats 1 beats 2 beats 0: a cycle; 1 beats 0 and 2
     array([0, 1])
     """
-    k = round((1 + (1 + 8 * answers.shape[1]) ** 0.5) / 2)
-    if k * (k - 1) // 2 != answers.shape[1]:
-        raise ValueError(f"answers has {answers.shape[1]} columns, which is no number of pairs")
-    wins = np.zeros((len(answers), k), dtype=np.int64)
+    duels = _check_answers(answers)
+    k = round((1 + (1 + 8 * duels.shape[1]) ** 0.5) / 2)
+    if k * (k - 1) // 2 != duels.shape[1]:
+        raise ValueError(f"answers has {duels.shape[1]} columns, which is no number of pairs")
+    wins = np.zeros((len(duels), k), dtype=np.int64)
     for s, (y, r) in enumerate(combinations(range(k), 2)):
-        sign = np.sign(answers[:, s]).astype(np.int64)
+        sign = np.sign(duels[:, s]).astype(np.int64)
         wins[:, y] += sign
         wins[:, r] -= sign
     winner: Ints = np.argmax(wins, axis=1)
@@ -365,8 +383,7 @@ def sensitivity(decode: Decode, l: int) -> tuple[int, tuple[int, ...]]:
     >>> sensitivity(smallest_positive, 4)
     (4, (-1, -1, -1, 1))
     """
-    if not 1 <= l <= 20:
-        raise ValueError(f"l must be from 1 to 20, since all 2^l vectors are tried; found {l}")
+    l = integer(l, "l", 1, 20)  # all 2^l vectors are tried
     every = np.array(list(product((-1, 1), repeat=l)), dtype=np.intp)
     decoded = decode(every)
     changed = np.zeros(len(every), dtype=np.intp)
@@ -405,7 +422,8 @@ def reduction_labelings(binary: ArrayLike, decode: Decode, l: int) -> Ints:
     answers = np.unique(np.asarray(binary), axis=0)
     if answers.ndim != 2 or not np.isin(answers, (-1, 1)).all():
         raise ValueError("binary must be a table with a row for each rule and entries +1 and -1")
-    if l < 1 or len(answers) ** l > 10**6:
+    l = integer(l, "l", 1)
+    if l * log2(len(answers)) > log2(10**6):
         raise ValueError(f"l={l} rules out of {len(answers)} are {len(answers)}**{l} choices; at most 10**6")
     chosen = np.array(list(product(range(len(answers)), repeat=l)), dtype=np.intp)
     table = np.stack([decode(answers[chosen, point]) for point in range(answers.shape[1])], axis=1)
@@ -422,13 +440,13 @@ class Alternative:
     Attributes
     ----------
     solution : (D,) array or None
-        A point v at which all strict inequalities hold, and the others too.
-    strict, weak : arrays or None
+        A point v at which all strict inequalities hold, and the others too, in exact arithmetic.
+    strict, weak : arrays of fractions.Fraction, or None
         If there is no such point: non-negative multipliers, those of the strict inequalities with the sum 1,
-        with which the inequalities add up to 0 > 0. Arrays of
-        `fractions.Fraction` where it was decided exactly.
+        with which the inequalities add up to 0 > 0.
     exact : bool
-        Whether it was decided in fractions; otherwise it holds up to rounding.
+        Whether the numbers are fractions. Multipliers always are. A solution is where that was requested, and
+        where floating-point numbers would not do.
     """
 
     solution: NDArray[Any] | None
@@ -452,14 +470,21 @@ def decide(strict: ArrayLike, weak: ArrayLike | None = None, *, exact: bool = Fa
     weak : (n', D) array-like, optional
         Rows of the inequalities that may be equalities.
     exact : bool, default=False
-        Decide in fractions, by the simplex method with Bland's rule; floating-point entries are taken for
-        what they are, binary fractions. Otherwise by floating-point linear programming, and in fractions only
-        where neither certificate holds beyond doubt.
+        Decide in fractions, by the simplex method with Bland's rule. Otherwise floating-point linear
+        programming proposes an answer, and fractions decide only where that is no proof.
 
     Returns
     -------
     Alternative
-        A solution, or multipliers that prove that there is none.
+        A solution, or multipliers that prove that there is none. Both are checked in exact arithmetic:
+        floating-point entries are taken for what they are, binary fractions. So neither the scale of the rows
+        nor that of the columns changes the verdict.
+
+    Raises
+    ------
+    RuntimeError
+        Only if ``exact`` is False and D exceeds 50: floating point proves neither alternative, and fractions
+        would take long.
 
     Examples
     --------
@@ -469,83 +494,53 @@ def decide(strict: ArrayLike, weak: ArrayLike | None = None, *, exact: bool = Fa
     >>> [str(value) for value in no.strict]
     ['2/3', '1/3']
     """
-    rows, others = _check_rows(strict, weak)
-    if not exact:
-        found = _decide_float(rows.astype(np.float64), others.astype(np.float64))
-        if found is not None:
-            return found
-    return _decide_exact(rows, others)
+    table, n_strict = _check_rows(strict, weak)
+    rows = Rows(table, n_strict)
+    if switch(exact, "exact"):
+        return _alternative(rows, *simplex(rows, np.arange(len(table))))
+    return _decide_float(table, rows)
 
 
-def _decide_float(strict: Floats, weak: Floats) -> Alternative | None:
-    """Largest t with A v >= t for unit rows and v in a box; its dual are the multipliers."""
-    lengths = np.linalg.norm(strict, axis=1)
-    if not lengths.all():  # 0 > 0 is impossible by itself
-        return Alternative(None, np.eye(len(strict))[np.argmin(lengths)], np.zeros(len(weak)), False)
-    weak_lengths = np.linalg.norm(weak, axis=1)
-    weak_lengths[weak_lengths == 0] = 1.0
-    A, B = strict / lengths[:, None], weak / weak_lengths[:, None]
-    size = A.shape[1]
+def _decide_float(table: NDArray[Any], rows: Rows) -> Alternative:
+    """Largest t with A v >= t for rows of the same size and v in a box; its dual are the multipliers.
+
+    Both are only proposals: the solution is checked, and of the multipliers only the support is believed.
+    """
+    A, columns = scaled(table)
+    n, size = rows.n_strict, A.shape[1]
+    empty = np.flatnonzero((table[:n] == 0).all(axis=1))
+    if len(empty):  # 0 > 0 is impossible by itself
+        return _refuted(rows, [Fraction(int(i == empty[0])) for i in range(len(A))])
     answer = linprog(
         np.append(np.zeros(size), -1.0),
-        A_ub=np.block([[-A, np.ones((len(A), 1))], [-B, np.zeros((len(B), 1))]]),
-        b_ub=np.zeros(len(A) + len(B)),
+        A_ub=np.column_stack([-A, np.arange(len(A)) < n]),
+        b_ub=np.zeros(len(A)),
         bounds=[(-1, 1)] * size + [(None, 1)],
         method="highs",
     )
-    if answer.status != 0:
-        return None
-    v = answer.x[:size]
-    if np.min(A @ v) > _DOUBT and (len(B) == 0 or np.min(B @ v) >= 0):
-        return Alternative(v, None, None, False)
-    weights = np.maximum(-answer.ineqlin.marginals, 0.0)
-    alpha, beta = weights[: len(A)], weights[len(A) :]
-    if alpha.sum() > 0.5 and np.abs(alpha @ A + beta @ B).max() <= _ROUNDING:
-        alpha, beta = alpha / lengths, beta / weak_lengths
-        return Alternative(None, alpha / alpha.sum(), beta / alpha.sum(), False)
-    return None
+    support = np.zeros(0, dtype=np.intp)
+    if answer.status == 0:
+        v = answer.x[:size]
+        exact = [fraction(entry) * factor for entry, factor in zip(v.tolist(), columns, strict=True)]
+        if rows.solved_by(exact, *rounded_leads(A, v)):
+            found = in_floats(exact)  # without rounding: the factors are powers of two
+            return Alternative(objects(exact) if found is None else found, None, None, found is None)
+        support = np.flatnonzero(answer.ineqlin.marginals < 0)
+        weights = multipliers(rows, support)
+        if weights is not None:
+            return _refuted(rows, weights)
+    return _alternative(rows, *search(rows, support))
 
 
-def _decide_exact(strict: NDArray[Any], weak: NDArray[Any]) -> Alternative:
-    """Phase one of the simplex method for: multipliers >= 0, sum of rows 0, sum of the strict ones 1."""
-    n, size = len(strict), strict.shape[1]
-    columns = [[_fraction(entry) for entry in row] + [Fraction(1)] for row in strict]
-    columns += [[_fraction(entry) for entry in row] + [Fraction(0)] for row in weak]
-    right = [Fraction(0)] * size + [Fraction(1)]
-    N, m = len(columns), size + 1
-    # columns of the problem, one artificial variable for each row, the right-hand side
-    tableau = [
-        [column[i] for column in columns] + [Fraction(int(i == j)) for j in range(m)] + [right[i]]
-        for i in range(m)
-    ]
-    basis = list(range(N, N + m))
-    # reduced costs of the sum of the artificial variables
-    cost = [-sum((row[j] for row in tableau), Fraction(0)) for j in range(N)] + [Fraction(0)] * m
-    cost.append(-sum((row[-1] for row in tableau), Fraction(0)))
-    while True:
-        entering = next((j for j in range(N) if cost[j] < 0), None)
-        if entering is None:
-            break
-        ratios = [
-            (row[-1] / row[entering], basis[i], i) for i, row in enumerate(tableau) if row[entering] > 0
-        ]
-        leaving = min(ratios)[2]  # the sum is bounded below, so there is one
-        pivot = tableau[leaving][entering]
-        tableau[leaving] = [entry / pivot for entry in tableau[leaving]]
-        for row in (*(row for i, row in enumerate(tableau) if i != leaving), cost):
-            factor = row[entering]
-            if factor:
-                row[:] = [a - factor * b for a, b in zip(row, tableau[leaving], strict=True)]
-        basis[leaving] = entering
-    if cost[-1] == 0:
-        multipliers = [Fraction(0)] * (N + m)
-        for i, j in enumerate(basis):
-            multipliers[j] = tableau[i][-1]
-        weights = np.array([*multipliers[:N], None], dtype=object)[:-1]
-        return Alternative(None, weights[:n], weights[n:], True)
-    # the dual values are 1 - reduced cost of the artificial variables
-    v = [-(1 - cost[N + i]) for i in range(size)]
-    return Alternative(np.array([*v, None], dtype=object)[:-1], None, None, True)
+def _refuted(rows: Rows, weights: list[Fraction]) -> Alternative:
+    return Alternative(None, objects(weights[: rows.n_strict]), objects(weights[rows.n_strict :]), True)
+
+
+def _alternative(rows: Rows, v: list[Fraction] | None, weights: list[Fraction] | None) -> Alternative:
+    if weights is not None:
+        return _refuted(rows, weights)
+    assert v is not None
+    return Alternative(objects(v), None, None, True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -560,14 +555,16 @@ class Separation:
         One weight vector for each class, the last one 0 (only differences count).
     bias : (k,) array or None
         The biases, the last one 0; zeros without bias.
-    multipliers : (m, k) array or None
+    multipliers : (m, k) array of fractions.Fraction, or None
         If not separable: :math:`\alpha_{ir} \ge 0` with the sum 1, 0 at :math:`r = y_i`, such that for every
         class :math:`\sum_i (\sum_r \alpha_{ir} [y_i = y] - \alpha_{iy})\,x_i = 0`, with bias the same for the
         constant 1: any weights have a weighted mean of all leads that is 0, so some lead is not positive.
     margins : (m,) array or None
-        The lead of each example's class over the best of the others with these weights.
+        The lead of each example's class over the best of the others with these weights; of fractions where
+        floating point would say 0.
     exact : bool
-        Whether it was decided in fractions.
+        Whether the numbers are fractions: multipliers always, weights where that was requested or where
+        floating-point numbers would not do.
     """
 
     separable: bool
@@ -611,6 +608,7 @@ def separable(
     False
     """
     points, labels, k = _check_points(X, y, k)
+    bias = switch(bias, "bias")
     rows, owners = _leads(points, labels, k, bias)
     found = decide(rows, exact=exact)
     if found.solution is None:
@@ -621,10 +619,8 @@ def separable(
         return Separation(False, None, None, multipliers, None, found.exact)
     width = points.shape[1] + bias
     table = np.concatenate([found.solution.reshape(k - 1, width), np.zeros((1, width), dtype=np.intp)])
-    leads = rows @ found.solution
-    margins = np.array(
-        [min(leads[j] for j in range(len(owners)) if owners[j][0] == i) for i in range(len(labels))]
-    )
+    leads = _products(rows, found.solution)
+    margins = leads.reshape(len(labels), k - 1).min(axis=1)
     weights, constant = (table[:, :-1], table[:, -1]) if bias else (table, np.zeros(k, dtype=np.intp))
     return Separation(True, weights, constant, None, margins, found.exact)
 
@@ -651,7 +647,8 @@ def realises(X: ArrayLike, labels: ArrayLike, k: int, *, bias: bool = True, exac
     >>> realises(opposite, [0, 0], 2, bias=False), realises(opposite, [1, 1], 2, bias=False)
     (True, False)
     """
-    points, y, k = _check_points(X, labels, k)
+    points, y, k = _check_points(X, labels, integer(k, "k", 2))
+    bias, exact = switch(bias, "bias"), switch(exact, "exact")
     rows, owners = _leads(points, y, k, bias)
     tied = np.array([y[i] < r for i, r in owners], dtype=bool)
     if tied.all():  # all scores 0: class 0 everywhere
@@ -682,8 +679,7 @@ def linear_labelings(X: ArrayLike, k: int, *, bias: bool = True, exact: bool = F
     >>> linear_labelings([[0.0], [1.0], [2.0]], 2).tolist()
     [[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
-    points = np.asarray(X)
-    _check_points(points, np.zeros(len(points), dtype=np.intp), k)
+    points, _, k = _check_points(X, np.zeros(len(_numbers(X, "X")), dtype=np.intp), integer(k, "k", 2))
     found: list[tuple[int, ...]] = [()]
     for n in range(1, len(points) + 1):
         found = [
@@ -728,13 +724,24 @@ def share_realised(
     >>> share_realised(lambda rng: (line[:, 0] > rng.random() * 4).astype(int), line, 2, random_state=0)
     1.0
     """
-    if n_draws < 1:
-        raise ValueError(f"n_draws must be at least 1, found {n_draws}")
+    n_draws = integer(n_draws, "n_draws", 1)
     rng = np.random.default_rng(random_state)
     return sum(separable(X, draw(rng), k=k, bias=bias).separable for _ in range(n_draws)) / n_draws
 
 
 # --- checks -----------------------------------------------------------------------------------------------
+
+
+def _products(rows: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+    """The products of the rows and a vector, all positive: where rounding would hide that, in fractions."""
+    if object not in (rows.dtype, v.dtype):
+        found, reach = rounded_leads(rows.astype(np.float64), v)
+        if (found > reach).all():
+            return found
+    exact = np.array([[fraction(entry) for entry in row] for row in rows.tolist()], dtype=object)
+    precise: NDArray[Any] = exact @ objects([fraction(entry) for entry in v.tolist()])
+    rounded = np.array([nearest(entry) for entry in precise])
+    return rounded if v.dtype != object and (rounded > 0).all() and np.isfinite(rounded).all() else precise
 
 
 def _leads(
@@ -752,16 +759,15 @@ def _leads(
     return rows[:, : (k - 1) * width], owners
 
 
-def _fraction(entry: Any) -> Fraction:
-    return (
-        entry if isinstance(entry, Fraction) else Fraction(entry.item() if hasattr(entry, "item") else entry)
-    )
-
-
-def _check_counts(l: int, d: int) -> None:
-    for name, value in (("l", l), ("d", d)):
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1, found {value}")
+def _check_answers(answers: ArrayLike) -> NDArray[Any]:
+    table = np.asarray(answers)
+    if table.ndim != 2 or table.shape[1] < 1:
+        raise ValueError(f"answers must be a matrix with a column for each rule, found shape {table.shape}")
+    if table.dtype.kind not in "iuf":
+        raise ValueError(f"answers must hold real numbers, found dtype {table.dtype}")
+    if np.isnan(table).any():
+        raise ValueError("answers must be numbers, found nan")
+    return table
 
 
 def _check_table(table: ArrayLike) -> Ints:
@@ -776,28 +782,41 @@ def _check_table(table: ArrayLike) -> Ints:
     return np.unique(labels, axis=0).astype(np.intp) if labels.shape[1] else labels[:1].astype(np.intp)
 
 
-def _check_rows(strict: ArrayLike, weak: ArrayLike | None) -> tuple[NDArray[Any], NDArray[Any]]:
+def _check_rows(strict: ArrayLike, weak: ArrayLike | None) -> tuple[NDArray[Any], int]:
+    """All rows, the strict ones first, and the number of these."""
     rows = _numbers(strict, "strict")
     if rows.shape[0] < 1 or rows.shape[1] < 1:
         raise ValueError(f"strict must have at least one row and one column, found shape {rows.shape}")
-    others = np.zeros((0, rows.shape[1]), dtype=rows.dtype) if weak is None else _numbers(weak, "weak")
+    if weak is None:
+        return rows, len(rows)
+    others = _numbers(weak, "weak")
     if others.shape[1] != rows.shape[1]:
         raise ValueError(f"strict has {rows.shape[1]} columns, weak has {others.shape[1]}; they must agree")
-    return rows, others
+    kind = rows.dtype if rows.dtype == others.dtype else np.dtype(object)  # no integer is rounded
+    return np.concatenate([rows.astype(kind), others.astype(kind)]), len(rows)
 
 
 def _numbers(values: ArrayLike, name: str) -> NDArray[Any]:
+    """A matrix of finite numbers: float64, int64, or objects that are numbers of any size."""
     table = np.asarray(values)
     if table.ndim != 2:
         raise ValueError(f"{name} must be a matrix, found shape {table.shape}")
-    if table.dtype.kind == "O":
-        if not all(isinstance(entry, (int, float, Fraction, np.number)) for entry in table.flat):
-            raise ValueError(f"{name} must hold numbers or fractions")
-    elif table.dtype.kind not in "iuf":
+    if table.dtype.kind not in "iufO":
         raise ValueError(f"{name} must hold real numbers, found dtype {table.dtype}")
-    if table.dtype.kind == "f" and not np.isfinite(table).all():
-        raise ValueError(f"{name} must be finite, found {table[~np.isfinite(table)][0]}")
-    return table
+    if table.dtype.kind == "O":
+        bad = [entry for entry in table.flat if not isinstance(entry, Real) or isinstance(entry, bool)]
+        if bad:
+            raise ValueError(f"{name} must hold numbers or fractions, found {bad[0]!r}")
+        bad = [entry for entry in table.flat if entry != entry or abs(entry) == inf]
+    else:
+        bad = table[~np.isfinite(table)].tolist()
+    if bad:
+        raise ValueError(f"{name} must be finite, found {bad[0]}")
+    if table.dtype.kind == "f":
+        return table.astype(np.float64 if table.dtype.itemsize <= 8 else object)
+    # with the least integer, and the unsigned ones, negatives would not be what they should
+    small = table.dtype.kind != "O" and (not table.size or -(2**63) < table.min() <= table.max() < 2**63)
+    return table.astype(np.int64 if small else object)
 
 
 def _check_points(X: ArrayLike, y: ArrayLike, k: int | None) -> tuple[NDArray[Any], Ints, int]:
@@ -807,10 +826,7 @@ def _check_points(X: ArrayLike, y: ArrayLike, k: int | None) -> tuple[NDArray[An
         raise ValueError(f"X must have at least one point and one coordinate, found shape {points.shape}")
     if labels.shape != (len(points),) or labels.dtype.kind not in "iu":
         raise ValueError(f"labels must be one integer for each of the {len(points)} points of X")
-    if k is None:
-        k = max(2, int(labels.max()) + 1)
-    if k < 2:
-        raise ValueError(f"k must be at least 2, found {k}")
+    k = max(2, int(labels.max()) + 1) if k is None else integer(k, "k", 2)
     if labels.min() < 0 or labels.max() >= k:
         raise ValueError(f"labels must be integers from 0 to {k - 1}, found {labels.min()} to {labels.max()}")
     return points, labels.astype(np.intp), k

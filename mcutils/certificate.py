@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 
+from ._checks import integer, number
+
 __all__ = ["Certificate"]
 
 # Values closer than this (relative to max(1, |primal|)) are the same value computed twice.
@@ -22,13 +24,14 @@ class Certificate:
     Parameters
     ----------
     primal : float
-        Value of the minimisation problem at the returned point, an upper bound of the optimum.
+        Value of the minimisation problem at the returned point, an upper bound of the optimum. Finite.
     dual : float
-        Value of the dual at the returned multipliers, a lower bound of the optimum. A dual above the
+        Value of the dual at the returned multipliers, a lower bound of the optimum. Finite. A dual above the
         primal by more than rounding (1e-9, relative) contradicts weak duality, so one of the two is
         computed wrongly: ValueError.
     kkt : mapping of str to float
-        Residuals of the optimality conditions by name, for example ``{"stationarity": 1e-9}``.
+        Residuals of the optimality conditions by name, for example ``{"stationarity": 1e-9}``. Finite, at
+        least 0.
     n_iter : int or None
         Iterations used, where the optimiser counts them.
 
@@ -48,8 +51,14 @@ class Certificate:
     n_iter: int | None = None
 
     def __post_init__(self) -> None:
-        if not (isfinite(self.primal) and isfinite(self.dual)):
-            raise ValueError(f"primal and dual must be finite, found {self.primal} and {self.dual}")
+        number(self.primal, "primal")
+        number(self.dual, "dual")
+        if not isinstance(self.kkt, Mapping):
+            raise ValueError(f"kkt must map names to residuals, found {self.kkt!r}")
+        for name, residual in self.kkt.items():
+            number(residual, f"kkt[{name!r}]", least=0)
+        if self.n_iter is not None:
+            integer(self.n_iter, "n_iter", 0)
         if self.gap < -_ROUNDING:
             raise ValueError(
                 f"the dual value {self.dual!r} exceeds the primal value {self.primal!r}: "
@@ -59,7 +68,11 @@ class Certificate:
     @property
     def gap(self) -> float:
         r"""Relative gap :math:`(P - D) / \max(1, |P|)`; below zero only by rounding."""
-        return (self.primal - self.dual) / max(1.0, abs(self.primal))
+        scale = max(1.0, abs(self.primal))
+        difference = self.primal - self.dual
+        if not isfinite(difference):  # of two large numbers with opposite signs
+            return self.primal / scale - self.dual / scale
+        return difference / scale
 
     def certifies(self, tol: float) -> bool:
         """Whether the relative gap is at most ``tol``: the value is optimal up to ``tol``."""

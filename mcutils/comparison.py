@@ -37,7 +37,7 @@ from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 
-from ._checks import integer, number
+from ._checks import integer, number, reals
 
 __all__ = [
     "Difference",
@@ -367,10 +367,12 @@ def smooth(probabilities: ArrayLike, m: int) -> Floats:
     >>> smooth([[1.0, 0.0]], m=8)
     array([[0.95, 0.05]])
     """
-    p = np.asarray(probabilities, dtype=np.float64)
+    p = reals(probabilities, "probabilities")
     if p.ndim != 2 or p.shape[1] < 1:
         raise ValueError(f"probabilities must have a column for each class, found shape {p.shape}")
     integer(m, "m", 1)
+    if p.size and not 0 <= p.min() <= p.max() <= 1:
+        raise ValueError(f"probabilities must be from 0 to 1, found {p[(p < 0) | (p > 1)][0]}")
     mixed: Floats = ((m + 1) * p + 1 / p.shape[1]) / (m + 2)
     return mixed
 

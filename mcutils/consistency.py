@@ -41,6 +41,7 @@ from scipy.optimize import linprog
 from scipy.special import kl_div, logit, xlog1py, xlogy
 
 from . import loss
+from ._checks import integer, number, one_of, switch
 from .capacity import decide
 from .certificate import Certificate
 from .softmax import log_softmax
@@ -156,7 +157,9 @@ def conditional_risk(surrogate: str, scores: ArrayLike, probabilities: ArrayLike
     scores : (..., k) array-like
         As in :func:`losses`.
     probabilities : (..., k) array-like
-        Not negative, each row with the sum 1. Leading axes are broadcast with those of the scores.
+        Not negative, each row with the sum 1. Those of a shorter type than float64 may miss it by the
+        rounding of that type, and are divided by their sum in float64. Leading axes are broadcast with those
+        of the scores.
 
     Returns
     -------
@@ -203,8 +206,7 @@ def simplex_grid(k: int, n: int) -> Numbers:
            [0. , 0.5, 0.5],
            [0. , 0. , 1. ]])
     """
-    if k < 2 or n < 1:
-        raise ValueError(f"k must be at least 2 and n at least 1, found k={k} and n={n}")
+    k, n = integer(k, "k", 2), integer(n, "n", 1)
     # n stars and k - 1 bars; the places of the bars
     bars = np.array(list(combinations(range(n + k - 1), k - 1)))[::-1]
     ends = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, n + k - 1)))
@@ -254,10 +256,8 @@ def corners(surrogate: str, k: int) -> Numbers:
            [1, 0, 0],
            [2, 1, 0]])
     """
-    if surrogate not in POLYHEDRAL:
-        raise ValueError(f"surrogate must be one of {', '.join(map(repr, POLYHEDRAL))}, found {surrogate!r}")
-    if not 2 <= k <= _LARGEST:
-        raise ValueError(f"k must be from 2 to {_LARGEST}, found {k}: some have 2^(k-1) corners")
+    one_of(surrogate, "surrogate", POLYHEDRAL)
+    k = integer(k, "k", 2, _LARGEST)  # some have 2^(k-1) corners
     return _corners(surrogate, k).copy()
 
 
@@ -330,7 +330,8 @@ def minimise(
     surrogate : str
         One of :data:`SURROGATES`.
     probabilities : (k,) array-like
-        Not negative, with the sum 1; for polyhedral surrogates of at most 16 classes.
+        Not negative, with the sum 1, as in :func:`conditional_risk`; for polyhedral surrogates of at most 16
+        classes.
     top : int, optional
         Only scores are allowed whose largest one, alone or with others, is that of this class.
     exact : bool, default=False
@@ -352,8 +353,9 @@ def minimise(
     p = _probabilities(probabilities)
     if p.ndim != 1:
         raise ValueError(f"probabilities must be those of one distribution, found shape {p.shape}")
-    if top is not None and not 0 <= top < len(p):
-        raise ValueError(f"top must be a class from 0 to {len(p) - 1}, or None, found {top}")
+    if top is not None:
+        top = integer(top, "top", 0, len(p) - 1)
+    exact = switch(exact, "exact")
     if exact and surrogate not in _RATIONAL:
         raise ValueError(f"exact=True is for {', '.join(map(repr, _RATIONAL))}, found {surrogate!r}")
     if exact and p.dtype != object:
@@ -528,9 +530,9 @@ def calibration_gap(surrogate: str, probabilities: ArrayLike) -> Any:
     surrogate : str
         One of :data:`SURROGATES`.
     probabilities : (k,) or (n, k) array-like
-        Not negative, each row with the sum 1; for polyhedral surrogates of at most 16 classes. Floating-point
-        values are compared as they are, and small gaps are lost in rounding; with fractions (an array of
-        objects) all is exact, but for logarithms.
+        Not negative, each row with the sum 1, as in :func:`conditional_risk`; for polyhedral surrogates of at
+        most 16 classes. Floating-point values are compared as they are, and small gaps are lost in rounding;
+        with fractions (an array of objects) all is exact, but for logarithms.
 
     Returns
     -------
@@ -598,12 +600,8 @@ def abstain(surrogate: str, scores: ArrayLike, threshold: float | None = None) -
     array([ 0, -1])
     """
     ranges = {"crammer-singer": (0.0, 0.5, 1.0), "ova-hinge": (-1.0, 0.0, 1.0)}
-    if surrogate not in ranges:
-        raise ValueError(f"surrogate must be one of {', '.join(map(repr, ranges))}, found {surrogate!r}")
-    low, usual, high = ranges[surrogate]
-    bar = usual if threshold is None else threshold
-    if not low < bar < high:
-        raise ValueError(f"threshold must be between {low:g} and {high:g} for {surrogate!r}, found {bar}")
+    low, usual, high = ranges[one_of(surrogate, "surrogate", ranges)]
+    bar = usual if threshold is None else number(threshold, "threshold", above=low, below=high)
     s = _numbers(scores, "scores").astype(np.float64)
     if s.ndim != 2:
         raise ValueError(f"scores must be a matrix with a row for each example, found shape {s.shape}")
@@ -617,8 +615,7 @@ def abstain(surrogate: str, scores: ArrayLike, threshold: float | None = None) -
 
 
 def _check_surrogate(surrogate: str) -> None:
-    if surrogate not in SURROGATES:
-        raise ValueError(f"surrogate must be one of {', '.join(map(repr, SURROGATES))}, found {surrogate!r}")
+    one_of(surrogate, "surrogate", SURROGATES)
 
 
 def _fractions(values: NDArray[Any]) -> Numbers:
@@ -650,11 +647,16 @@ def _numbers(values: ArrayLike, name: str) -> Numbers:
 def _probabilities(values: ArrayLike) -> Numbers:
     p = _numbers(values, "probabilities")
     sums = np.asarray(p.sum(axis=-1))
+    # what rounding to its own digits may do to numbers that were divided by their sum
+    given = np.asarray(values).dtype
+    short = given.kind == "f" and np.finfo(given).eps > 1e-10
     slack = 0 if p.dtype == object else 1e-9
+    if short:
+        slack = (p.shape[-1] + 4) * float(np.finfo(given).eps)
     bad = (np.asarray(p.min(axis=-1)) < 0) | (np.abs(sums - 1) > slack)
     if np.any(bad):
         row = p[bad][0] if p.ndim > 1 else p
         raise ValueError(
             f"probabilities must not be negative and must have the sum 1, found [{', '.join(map(str, row))}]"
         )
-    return p
+    return p / sums[..., None] if short else p

@@ -27,8 +27,8 @@ array([[-2.,  1.,  1.],
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
-from numbers import Integral, Real
+from math import isfinite, sqrt
+from numbers import Real
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import breadth_first_order
 
+from ._checks import integer, one_of, reals, switch
 from ._weights import example_weights
 from .margin import _check_labels, _check_scores
 from .risk import check_costs
@@ -230,8 +231,7 @@ def lipschitz(loss: str, k: int) -> float:
     True
     """
     _check_loss(loss)
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, Integral) or k < 2:
-        raise ValueError(f"k must be an integer, at least 2, found {k!r}")
+    k = integer(k, "k", 2)
     return sqrt(2.0) if loss == "crammer-singer" else sqrt(k * (k - 1.0))
 
 
@@ -304,7 +304,7 @@ class ClassMap:
         >>> ClassMap.block(3).features([5.0, 7.0], 1)
         array([0., 0., 5., 7., 0., 0.])
         """
-        return cls(np.eye(k))
+        return cls(np.eye(integer(k, "k", 2)))
 
     @classmethod
     def hierarchy(cls, parents: Mapping[Hashable, Hashable], classes: Sequence[Hashable]) -> Self:
@@ -363,8 +363,7 @@ class ClassMap:
         >>> ClassMap([[1, 0, 1], [0, 1, 1]]).features([5.0, 7.0], 1)
         array([0., 0., 5., 7., 5., 7.])
         """
-        points = np.asarray(x, dtype=np.float64)
-        labels = np.asarray(y)
+        points, labels = reals(x, "x"), np.asarray(y)
         if points.ndim not in (1, 2) or labels.shape != points.shape[:-1]:
             raise ValueError(
                 "x must be an example and y a class, or as many of both: found the shapes "
@@ -386,7 +385,7 @@ class ClassMap:
         -------
         (k, d) array
         """
-        parameters = np.asarray(V, dtype=np.float64)
+        parameters = reals(V, "V")
         if parameters.ndim != 2 or len(parameters) != self.matrix.shape[1]:
             raise ValueError(
                 f"V must be a matrix of {self.matrix.shape[1]} rows, one for each column of the map, "
@@ -472,7 +471,7 @@ def objective(
     points, labels, costs, prices = _problem(len(rows), X, y, loss, C, cost, sample_weight)
     scores = points @ rows.T + _check_bias(bias, len(rows))
     paid = _losses(loss, _gaps(_check_scores(scores), labels, costs))
-    return float(0.5 * np.vdot(V, V) + prices @ paid)
+    return _in_range(float(0.5 * np.vdot(V, V) + prices @ paid))
 
 
 def objective_subgradient(
@@ -554,7 +553,8 @@ def dual_objective(
     >>> dual_objective([[0.0, 0.25], [0.25, 0.0]], X, y), objective([[0.5], [-0.5]], X, y)
     (0.25, 0.25)
     """
-    A = np.array(multipliers, dtype=np.float64)
+    fit_intercept = switch(fit_intercept, "fit_intercept")
+    A = reals(multipliers, "multipliers").copy()
     m = _points(X).shape[0]
     if A.ndim != 2 or len(A) != m or A.shape[1] < 2:
         raise ValueError(
@@ -574,7 +574,7 @@ def dual_objective(
             f"others, beyond what these put on it: {pull.sum(axis=0).tolist()}"
         )
     linear, square = _dual_parts(A, pull, points, labels, costs, class_map)
-    return linear - square
+    return _in_range(linear - square)
 
 
 def balanced(multipliers: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floats:
@@ -606,7 +606,7 @@ def balanced(multipliers: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None
            [0.   , 0.125],
            [0.25 , 0.   ]])
     """
-    A = np.array(multipliers, dtype=np.float64)
+    A = reals(multipliers, "multipliers").copy()
     if A.ndim != 2 or len(A) < 1 or A.shape[1] < 2:
         raise ValueError(
             "multipliers must have a row for each example and a column for each of at least two classes, "
@@ -656,7 +656,7 @@ def _problem(
 
 def _parameters(W: ArrayLike, X: Any, class_map: ClassMap | None) -> tuple[Floats, Floats]:
     """The parameters, and the rows of the classes that they make."""
-    V = np.asarray(W, dtype=np.float64)
+    V = reals(W, "W")
     if V.ndim != 2 or np.ndim(X) != 2 or V.shape[1] != np.shape(X)[1]:
         raise ValueError(
             f"W must be a matrix with a column for each feature of X, found the shapes {V.shape} "
@@ -666,7 +666,7 @@ def _parameters(W: ArrayLike, X: Any, class_map: ClassMap | None) -> tuple[Float
 
 
 def _check_bias(bias: ArrayLike | None, k: int) -> Floats:
-    found = np.zeros(k) if bias is None else np.asarray(bias, dtype=np.float64)
+    found = np.zeros(k) if bias is None else reals(bias, "bias")
     if found.shape != (k,):
         raise ValueError(f"bias must be a number for each of the {k} classes, found shape {found.shape}")
     return found
@@ -674,14 +674,16 @@ def _check_bias(bias: ArrayLike | None, k: int) -> Floats:
 
 def _points(X: Any) -> Any:
     if issparse(X):
-        return csr_array(X).astype(np.float64)
+        table = csr_array(X)
+        reals(table.data, "X")
+        return table.astype(np.float64)
     points = np.asarray(X)
     if points.ndim != 2 or len(points) < 1 or points.dtype.kind not in "buif":
         raise ValueError(
             f"X must be a matrix of numbers with a row for each example, found shape {points.shape} "
             f"of type {points.dtype}"
         )
-    return points.astype(np.float64, copy=False)
+    return reals(points, "X")
 
 
 def _check(
@@ -692,8 +694,13 @@ def _check(
 
 
 def _check_loss(loss: str) -> None:
-    if loss not in LOSSES:
-        raise ValueError(f"loss must be one of {', '.join(map(repr, LOSSES))}, found {loss!r}")
+    one_of(loss, "loss", LOSSES)
+
+
+def _in_range(value: float) -> float:
+    if not isfinite(value):
+        raise ValueError("the value leaves the range of floating point; scale X, W or C")
+    return value
 
 
 def _check_cost(cost: ArrayLike | None, k: int) -> Floats | None:

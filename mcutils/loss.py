@@ -68,9 +68,17 @@ class MarginLoss:
     value: Callable[[Floats], Floats]
     slope: Callable[[Floats], Floats] | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ValueError(f"name must be a text, found {self.name!r}")
+        if not callable(self.value):
+            raise ValueError(f"value must be a function of the margins, found {self.value!r}")
+        if self.slope is not None and not callable(self.slope):
+            raise ValueError(f"slope must be a function of the margins or None, found {self.slope!r}")
+
     def __call__(self, z: ArrayLike) -> Floats:
         """Value of the loss at every margin: float64, of the shape of ``z``."""
-        return self.value(np.asarray(z, dtype=np.float64))
+        return self.value(_margins(z))
 
     def subgradient(self, z: ArrayLike) -> Floats:
         r"""A subgradient :math:`g(z)`, that is :math:`L(w) \ge L(z) + g(z)(w - z)` for all :math:`w`.
@@ -80,7 +88,7 @@ class MarginLoss:
         """
         if self.slope is None:
             raise ValueError(f"the loss {self.name!r} has no subgradient (it is not known to be convex)")
-        return self.slope(np.asarray(z, dtype=np.float64))
+        return self.slope(_margins(z))
 
     @property
     def at_zero(self) -> float:
@@ -93,7 +101,15 @@ class ExponentialLoss(MarginLoss):
 
     def log_value(self, z: ArrayLike) -> Floats:
         r""":math:`\log L(z) = -z`, exact where :math:`L(z)` itself overflows or underflows."""
-        return -np.asarray(z, dtype=np.float64)
+        return -_margins(z)
+
+
+def _margins(z: ArrayLike) -> Floats:
+    """Real numbers as float64; NaN stays NaN, as in numpy's own functions."""
+    array = np.asarray(z)
+    if array.dtype.kind not in "buifO":
+        raise ValueError(f"z must be real numbers, found dtype {array.dtype}")
+    return array.astype(np.float64, copy=False)
 
 
 def _hinge(z: Floats) -> Floats:

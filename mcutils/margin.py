@@ -25,6 +25,8 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._checks import number, reals
+
 __all__ = ["Sandwich", "empirical_margin_loss", "margins", "predict", "rho_loss", "sandwich"]
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -113,9 +115,7 @@ def rho_loss(margins: ArrayLike, rho: float) -> Floats:
     array([1.  , 1.  , 0.75, 0.  , 0.  ])
     """
     rho = _check_rho(rho)
-    u = np.asarray(margins, dtype=np.float64)
-    if np.isnan(u).any():
-        raise ValueError("margins must be numbers, found nan")
+    u = reals(margins, "margins", infinite=True)
     with np.errstate(over="ignore", under="ignore"):
         return np.clip(1.0 - u / rho, 0.0, 1.0)
 
@@ -157,7 +157,7 @@ def empirical_margin_loss(
         return float(rho_loss(found, rho).mean())  # type: ignore[arg-type]
     if np.ndim(rho) != 1:
         raise ValueError(f"rho must be a number or a list of numbers, found shape {np.shape(rho)}")
-    return np.array([rho_loss(found, one).mean() for one in np.asarray(rho).tolist()], dtype=np.float64)
+    return np.array([rho_loss(found, one).mean() for one in reals(rho, "rho").tolist()], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -274,6 +274,4 @@ def _check_labels(y: ArrayLike, m: int, k: int) -> NDArray[np.intp]:
 
 
 def _check_rho(rho: Any) -> float:
-    if isinstance(rho, (bool, np.bool_)) or np.ndim(rho) != 0 or not 0 < float(rho) < np.inf:
-        raise ValueError(f"rho must be a positive, finite number, found {rho!r}")
-    return float(rho)
+    return number(rho.item() if isinstance(rho, np.ndarray) and rho.ndim == 0 else rho, "rho", above=0)

@@ -50,7 +50,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import kernel as kernels
 from ._checks import first_call, seed, switch
 from ._weights import example_weights, times_class_weight
-from .binary import WHOLE_BYTES, NotSeparable, _check_max_iter, _check_tol, _Gram, _solve
+from .binary import (
+    WHOLE_BYTES,
+    NotSeparable,
+    _check_max_iter,
+    _check_tol,
+    _Gram,
+    _refuse_underflow,
+    _solve,
+)
 from .certificate import Certificate
 from .hinge import _check_cost
 from .kernel import Kernel, _integer, _is_precomputed, _points, _Rows, _squares, check_named, resolve
@@ -969,6 +977,7 @@ def mistake_bound(
     if not len(owner):
         raise ValueError("cost must be positive for an example and an answer; all are free")
     gram = _pairs_gram(chosen, points, codes, owner, rival, k, one)
+    _refuse_underflow(chosen, points, gram.diagonal)
     n = len(owner)
     try:
         found = _solve(

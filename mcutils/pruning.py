@@ -45,7 +45,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from ._checks import jobs, one_of, switch
+from ._checks import integer, jobs, one_of, reals, switch
 from ._weights import example_weights, in_units, times_class_weight
 from .risk import check_costs
 from .tree import Criterion, DecisionTree, _check_criterion, impurity
@@ -78,7 +78,9 @@ class Shape:
     left, right : (nodes,) array-like of int
         The children, -1 at leaves. A child has a larger number than its parent.
     counts : (nodes, k) array-like
-        The numbers of items of each class, or their weights.
+        The numbers of items of each class, or their weights. Those of a node are the sum of its children's.
+
+    All three are kept as arrays.
 
     Examples
     --------
@@ -90,6 +92,39 @@ class Shape:
     left: ArrayLike
     right: ArrayLike
     counts: ArrayLike
+
+    def __post_init__(self) -> None:
+        sides = []
+        for name in ("left", "right"):
+            side = np.asarray(getattr(self, name))
+            if side.ndim != 1 or side.dtype.kind not in "iu":
+                raise ValueError(
+                    f"{name} must have an integer for each node, found {side.dtype} of shape {side.shape}"
+                )
+            sides.append(side.astype(np.int64))
+        left, right = sides
+        values, n = reals(self.counts, "counts"), len(left)
+        if right.shape != (n,) or values.ndim != 2 or len(values) != n or values.size == 0:
+            raise ValueError(
+                "left, right and counts must have an entry for each node, "
+                f"found shapes {left.shape}, {right.shape} and {values.shape}"
+            )
+        inner = left >= 0
+        if ((right >= 0) != inner).any():
+            raise ValueError("left and right must be -1 at the same nodes: a node has two children or none")
+        children = np.concatenate([left[inner], right[inner]])
+        parents = np.concatenate([np.flatnonzero(inner)] * 2)
+        if not np.array_equal(np.sort(children), np.arange(1, n)) or (children <= parents).any():
+            raise ValueError(
+                "left and right must name every node but the root once, with a larger number than its parent"
+            )
+        if values.min() < 0:
+            raise ValueError(f"counts must be at least 0, found {values.min()}")
+        together = values[left[inner]] + values[right[inner]]
+        if not np.allclose(values[inner], together, rtol=1e-9, atol=1e-12):
+            raise ValueError("counts of a node must be the sum of its children's")
+        for name, kept in (("left", left), ("right", right), ("counts", np.asarray(self.counts))):
+            object.__setattr__(self, name, kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,14 +168,13 @@ class Sequence:
         alpha : number
             At least 0.
         """
-        if not alpha >= 0:
+        if not isinstance(alpha, (int, float, Fraction, np.number)) or not alpha >= 0:
             raise ValueError(f"alpha must be at least 0, found {alpha!r}")
         return sum(1 for each in self.alphas if each <= alpha) - 1
 
     def kept(self, i: int) -> Bools:
         """The nodes of tree i, as a mask of those of the full tree."""
-        if not -len(self) <= i < len(self):
-            raise ValueError(f"i must be less than {len(self)}, the length of the sequence, found {i}")
+        i = integer(i, "i", -len(self), len(self) - 1)
         return _kept(self.parent, np.array([at <= self.alphas[i] for at in self.collapse_at], dtype=np.bool_))
 
 
@@ -188,30 +222,8 @@ def _plain(tree: Any) -> _Plain:
             "tree must be a DecisionTree, a DecisionTreeClassifier of scikit-learn or a Shape, "
             f"found {type(tree).__name__}"
         )
-    left, right = (np.asarray(side, dtype=np.int64) for side in (tree.left, tree.right))
-    counts = np.asarray(tree.counts)
-    n = len(left)
-    if left.ndim != 1 or right.shape != (n,) or counts.ndim != 2 or len(counts) != n or n == 0:
-        raise ValueError(
-            "left, right and counts must have an entry for each node, "
-            f"found shapes {left.shape}, {right.shape} and {counts.shape}"
-        )
-    inner = left >= 0
-    if ((right >= 0) != inner).any():
-        raise ValueError("left and right must be -1 at the same nodes: a node has two children or none")
-    children = np.concatenate([left[inner], right[inner]])
-    parents = np.concatenate([np.flatnonzero(inner)] * 2)
-    if not np.array_equal(np.sort(children), np.arange(1, n)) or (children <= parents).any():
-        raise ValueError(
-            "left and right must name every node but the root once, with a larger number than its parent"
-        )
-    values = counts.astype(np.float64)
-    if not np.isfinite(values).all() or values.min() < 0:
-        raise ValueError("counts must be finite and at least 0")
-    together = values[left[inner]] + values[right[inner]]
-    if not np.allclose(values[inner], together, rtol=1e-9, atol=1e-12):
-        raise ValueError("counts of a node must be the sum of its children's")
-    return _Plain(left, right, _parents(left, right), counts, "misclassification", None)
+    left, right = np.asarray(tree.left), np.asarray(tree.right)
+    return _Plain(left, right, _parents(left, right), np.asarray(tree.counts), "misclassification", None)
 
 
 def _parents(left: Ints, right: Ints) -> Ints:

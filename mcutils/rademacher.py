@@ -51,6 +51,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cholesky
 from scipy.special import stdtrit
 
+from mcutils._checks import integer, number, reals, switch
 from mcutils.kernel import check_psd
 
 __all__ = [
@@ -257,7 +258,7 @@ class KernelBall(_Known):
 
     def __post_init__(self) -> None:
         _keep(self, "gram", _gram(self.gram))
-        _keep(self, "radius", _radius(self.radius))
+        _keep(self, "radius", number(self.radius, "radius", least=0))
 
     @property
     def m(self) -> int:
@@ -314,7 +315,7 @@ class L2Ball(_Known):
 
     def __post_init__(self) -> None:
         _keep(self, "X", _matrix(self.X, "X", "a row for each example"))
-        _keep(self, "radius", _radius(self.radius))
+        _keep(self, "radius", number(self.radius, "radius", least=0))
 
     @property
     def m(self) -> int:
@@ -387,7 +388,7 @@ class L1Ball(_Known):
 
     def __post_init__(self) -> None:
         _keep(self, "X", _matrix(self.X, "X", "a row for each example"))
-        _keep(self, "radius", _radius(self.radius))
+        _keep(self, "radius", number(self.radius, "radius", least=0))
 
     @property
     def m(self) -> int:
@@ -535,8 +536,8 @@ class MulticlassBall(_Known):
 
     def __post_init__(self) -> None:
         _keep(self, "gram", _gram(self.gram))
-        _keep(self, "k", _count(self.k, "k", 1))
-        _keep(self, "radius", _radius(self.radius))
+        _keep(self, "k", integer(self.k, "k", 1))
+        _keep(self, "radius", number(self.radius, "radius", least=0))
 
     @property
     def m(self) -> int:
@@ -659,7 +660,8 @@ def exact(family: Family | Suprema, *, m: int | None = None) -> float:
     sums: list[float] = []
     for high in product((1.0, -1.0), repeat=n - low.shape[1]):
         signs = np.hstack([np.broadcast_to(high, (len(low), len(high))), low])
-        sums.append(float(_asked(known, signs).sum()))
+        with np.errstate(over="ignore"):
+            sums.append(_in_range(float(_asked(known, signs).sum())))
     return fsum(sums) / 2.0**n / known.m
 
 
@@ -856,8 +858,8 @@ def monte_carlo(
     True
     """
     known = _as_family(family, m, n_signs)
-    n = _count(n_draws, "n_draws", 1)
-    alpha = 1 - _confidence(confidence)
+    n = integer(n_draws, "n_draws", 1)
+    alpha = 1 - number(confidence, "confidence", above=0, below=1)
     if isinstance(known, _Known):
         if envelope is not None:
             raise ValueError(f"{type(known).__name__} knows its envelope; give none")
@@ -865,8 +867,7 @@ def monte_carlo(
         spread: float | None = min(float(np.linalg.norm(known.envelope)), 2 * known.norm)
     else:
         spread = None if envelope is None else _length(envelope, known.n_signs)
-    if guaranteed is None:
-        guaranteed = spread is not None
+    guaranteed = spread is not None if guaranteed is None else switch(guaranteed, "guaranteed")
     if guaranteed and spread is None:
         raise ValueError(
             "a guaranteed interval needs the envelope, a bound on every |g(z_i)|: give envelope=..., "
@@ -890,6 +891,7 @@ def monte_carlo(
         reach = spread / known.m * sqrt(2 * log(2 / alpha) / n)
     else:
         reach = float(stdtrit(n - 1, 1 - alpha / 2)) * standard_error
+    _in_range(value + reach)
     return Estimate(value, value - reach, value + reach, 1 - alpha, n, standard_error, guaranteed)
 
 
@@ -927,7 +929,7 @@ def upper(family: Family) -> float:
     >>> upper(MulticlassBall([[1.0, 0.0], [0.0, 1.0]], k=8))
     2.0
     """
-    return _known(family, "upper")._upper()
+    return _in_range(_known(family, "upper")._upper())
 
 
 def lower(family: Family) -> float:
@@ -953,7 +955,7 @@ def lower(family: Family) -> float:
     >>> lower(Finite([one, other])), exact(Finite([one, other]))
     (0.25, 0.25)
     """
-    return _known(family, "lower")._lower()
+    return _in_range(_known(family, "lower")._lower())
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -1027,8 +1029,8 @@ def _as_family(family: Any, m: int | None, n_signs: int | None) -> Family:
         )
     if m is None:
         raise ValueError("give m=..., the size of the sample: the function alone does not say it")
-    size = _count(m, "m", 1)
-    return _Asked(family, size, size if n_signs is None else _count(n_signs, "n_signs", 1))
+    size = integer(m, "m", 1)
+    return _Asked(family, size, size if n_signs is None else integer(n_signs, "n_signs", 1))
 
 
 def _asked(family: Family, signs: Floats) -> Floats:
@@ -1107,30 +1109,10 @@ def _signs(signs: ArrayLike, n_signs: int) -> Floats:
 
 
 def _length(envelope: ArrayLike, n_signs: int) -> float:
-    found = np.asarray(envelope, dtype=np.float64)
-    if found.shape not in ((), (n_signs,)) or not np.isfinite(found).all() or (found < 0).any():
+    found = reals(envelope, "envelope")
+    if found.shape not in ((), (n_signs,)) or (found < 0).any():
         raise ValueError(f"envelope must be a number or {n_signs} numbers, at least 0, found {envelope!r}")
     return float(np.linalg.norm(np.broadcast_to(found, n_signs)))
-
-
-def _count(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be an integer, at least {least}, found {value!r}")
-    return int(value)
-
-
-def _radius(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"radius must be a number, at least 0, found {value!r}")
-    if not (np.isfinite(value) and value >= 0):
-        raise ValueError(f"radius must be a number, at least 0, found {value!r}")
-    return float(value)
-
-
-def _confidence(value: Any) -> float:
-    if not isinstance(value, (float, np.floating)) or not 0 < value < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, both excluded, found {value!r}")
-    return float(value)
 
 
 def _generator(random_state: RandomState) -> np.random.Generator:

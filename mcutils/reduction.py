@@ -42,12 +42,17 @@ _CHUNK_BYTES = 2**20
 def pairs(k: int) -> Indices:
     """All pairs of k classes in their order, a row each.
 
+    Parameters
+    ----------
+    k : int
+        At least 1; of one class there are no pairs.
+
     Examples
     --------
     >>> pairs(3).tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
-    return np.column_stack(np.triu_indices(k, 1))
+    return np.column_stack(np.triu_indices(integer(k, "k", 1), 1))
 
 
 def votes(scores: ArrayLike) -> Floats:

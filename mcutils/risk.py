@@ -26,6 +26,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._checks import integer, number, one_of, reals, switch
 from ._weights import example_weights
 
 __all__ = [
@@ -77,6 +78,13 @@ def _pair(y: ArrayLike, answer: ArrayLike, n_classes: int | None = None) -> tupl
     if len(true) != len(said):
         raise ValueError(f"y and answer must be equally long, found {len(true)} and {len(said)}")
     return true, said
+
+
+def _numbers(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Finite real numbers: float64, or fractions as they are."""
+    found = reals(values, name)
+    array = np.asarray(values)
+    return array if array.dtype == object else found
 
 
 def _mean(values: NDArray[Any], weights: Floats) -> float:
@@ -232,7 +240,7 @@ def balanced(
     """
     true, said = _pair(y, answer)
     weights = example_weights(sample_weight, len(true))
-    k = int(true.max()) + 1 if n_classes is None else n_classes
+    k = int(true.max()) + 1 if n_classes is None else integer(n_classes, "n_classes", 1)
     _classes(true, "y", k)
     size = np.bincount(true, weights, minlength=k)
     if (size == 0).any():
@@ -269,15 +277,14 @@ def check_costs(cost: ArrayLike) -> NDArray[Any]:
         ...
     ValueError: cost of a right answer must be 0, found 2.0 for class 1 (counted from 0)
     """
-    array = np.asarray(cost)
-    costs = array if array.dtype == object else array.astype(np.float64)
+    costs = _numbers(cost, "cost")
     if costs.ndim != 2 or costs.shape[0] < 2 or costs.shape[1] < costs.shape[0]:
         raise ValueError(
             "cost must be a matrix with a row for each of at least two classes and a column for each class, "
             f"then perhaps for further answers, found shape {costs.shape}"
         )
-    if not np.isfinite(costs.astype(np.float64)).all() or costs.min() < 0:
-        raise ValueError("cost must be finite and not negative")
+    if costs.min() < 0:
+        raise ValueError(f"cost must be finite and not negative, found {costs.min()}")
     right = np.diagonal(costs)
     if (right != 0).any():
         y = int(np.argmax(right != 0))
@@ -306,10 +313,9 @@ def costs_from_weights(weights: ArrayLike) -> NDArray[Any]:
     array([[0., 1.],
            [5., 0.]])
     """
-    array = np.asarray(weights)
-    if array.ndim != 1:
-        raise ValueError(f"weights must be a vector, one weight for each class, found shape {array.shape}")
-    row = array if array.dtype == object else array.astype(np.float64)
+    row = _numbers(weights, "weights")
+    if row.ndim != 1:
+        raise ValueError(f"weights must be a vector, one weight for each class, found shape {row.shape}")
     mistake = 1 - np.eye(len(row), dtype=int)
     return check_costs(row[:, None] * mistake)
 
@@ -318,6 +324,7 @@ def _distances(
     neighbours: Mapping[Hashable, Iterable[Hashable]], classes: Sequence[Hashable], scale: bool
 ) -> Floats:
     """Numbers of edges of shortest paths between the classes, by breadth-first search."""
+    scale = switch(scale, "scale")
     if len(classes) < 2 or len(set(classes)) != len(classes):
         raise ValueError(f"classes must name at least two different classes, found {list(classes)}")
     unknown = [name for name in classes if name not in neighbours]
@@ -484,14 +491,13 @@ def bayes_rule(probabilities: ArrayLike, cost: ArrayLike | None = None) -> Bayes
     >>> bayes_rule([[0.6, 0.4], [0.9, 0.1]], [[0, 1], [5, 0]]).decision
     array([1, 0])
     """
-    array = np.asarray(probabilities)
-    p = array if array.dtype == object else array.astype(np.float64)
+    p = _numbers(probabilities, "probabilities")
     if p.ndim != 2 or p.shape[0] < 1 or p.shape[1] < 2:
         raise ValueError(
             f"probabilities must be a matrix, a row for each input and at least two columns, found {p.shape}"
         )
-    if not np.isfinite(p.astype(np.float64)).all() or p.min() < 0:
-        raise ValueError("probabilities must be finite and not negative")
+    if p.min() < 0:
+        raise ValueError(f"probabilities must not be negative, found {p.min()}")
     if cost is None:
         # the sum over all other classes, as one minus its own would round
         expected = p @ (1 - np.eye(p.shape[1], dtype=int))
@@ -518,11 +524,23 @@ class Confusion:
 
     Attributes
     ----------
-    counts : (k, k) array
-        Entry (y, y'): how many examples of class y got the answer y', or their weight.
+    counts : (k, k) array-like
+        Entry (y, y'): how many examples of class y got the answer y', or their weight. Kept as float64.
     """
 
     counts: Floats
+
+    def __post_init__(self) -> None:
+        counts = reals(self.counts, "counts")
+        if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or not counts.size:
+            raise ValueError(
+                f"counts must have a row and a column for each class, found shape {counts.shape}"
+            )
+        with np.errstate(over="ignore"):
+            total = counts.sum()
+        if counts.min() < 0 or not 0 < total < np.inf:
+            raise ValueError("counts must not be negative, and their sum positive and finite")
+        object.__setattr__(self, "counts", counts)
 
     @property
     def support(self) -> Floats:
@@ -573,10 +591,8 @@ class Confusion:
         -------
         float
         """
-        if name not in ("recall", "precision", "f1"):
-            raise ValueError(f"name={name!r} is not known; allowed are 'recall', 'precision' and 'f1'")
-        if undefined not in ("refuse", "skip", "zero"):
-            raise ValueError(f"undefined={undefined!r} is not known; allowed are 'refuse', 'skip' and 'zero'")
+        one_of(name, "name", ("recall", "precision", "f1"))
+        one_of(undefined, "undefined", ("refuse", "skip", "zero"))
         values: Floats = getattr(self, name)
         missing = np.isnan(values)
         if undefined == "refuse" and missing.any():
@@ -618,7 +634,7 @@ class Confusion:
         -------
         Confusion
         """
-        pi = np.asarray(priors, dtype=np.float64)
+        pi = reals(priors, "priors")
         if pi.shape != self.support.shape or pi.min() < 0 or not 0 < pi.sum() < np.inf:
             raise ValueError(
                 f"priors must be {len(self.support)} numbers that are not negative, with a positive sum"
@@ -669,6 +685,8 @@ def confusion(
     >>> found.recall.round(2), found.precision.round(2)
     (array([0.67, 1.  , 0.  ]), array([0.67, 0.5 ,  nan]))
     """
+    if n_classes is not None:
+        n_classes = integer(n_classes, "n_classes", 1)
     true, said = _pair(y, answer, n_classes)
     k = max(int(max(true.max(), said.max())) + 1, 2) if n_classes is None else n_classes
     weights = example_weights(sample_weight, len(true))
@@ -711,20 +729,16 @@ def top_k(
     >>> [top_k([[1, 1, 1]], [2], 2, tie=rule) for rule in ("smallest", "for", "against")]
     [1.0, 0.0, 1.0]
     """
-    f = np.asarray(scores, dtype=np.float64)
+    f = reals(scores, "scores", infinite=True)
     if f.ndim != 2 or f.shape[1] < 2:
         raise ValueError(
             f"scores must be a matrix, a row for each example and a column for each class, found {f.shape}"
         )
-    if np.isnan(f).any():
-        raise ValueError("scores must not contain nan")
     true = _classes(y, "y", f.shape[1])
     if len(true) != len(f):
         raise ValueError(f"scores and y must be equally long, found {len(f)} and {len(true)}")
-    if not 1 <= size <= f.shape[1]:
-        raise ValueError(f"size={size} classes cannot be named out of {f.shape[1]}; allowed is 1 to k")
-    if tie not in ("smallest", "for", "against"):
-        raise ValueError(f"tie={tie!r} is not known; allowed are 'smallest', 'for' and 'against'")
+    size = integer(size, "size", 1, f.shape[1])
+    one_of(tie, "tie", ("smallest", "for", "against"))
     own = f[np.arange(len(f)), true][:, None]
     before = (f > own).sum(axis=1)  # how many classes go first
     if tie == "smallest":
@@ -783,13 +797,8 @@ def hoeffding_interval(empirical: float, m: int, delta: float, *, largest: float
     >>> round(found.low, 3), round(found.high, 3)
     (0.157, 0.243)
     """
-    if not 0 < delta < 1:
-        raise ValueError(f"delta={delta} is no confidence; allowed is 0 < delta < 1")
-    if m < 1:
-        raise ValueError(f"m={m} examples are none; m must be at least 1")
-    if not 0 < largest < np.inf:
-        raise ValueError(f"largest={largest} bounds no cost; it must be positive and finite")
-    if not 0 <= empirical <= largest:
-        raise ValueError(f"empirical={empirical} is no mean of costs between 0 and largest={largest}")
+    delta, m = number(delta, "delta", above=0, below=1), integer(m, "m", 1)
+    largest = number(largest, "largest", above=0)
+    empirical = number(empirical, "empirical", least=0, most=largest)  # a mean of costs
     half = largest * sqrt(log(2 / delta) / (2 * m))
     return Interval(empirical - half, empirical + half, 1 - delta)

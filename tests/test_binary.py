@@ -5,14 +5,14 @@ import pickle
 import tracemalloc
 import warnings
 from fractions import Fraction
-from math import inf
+from math import inf, nan
 
 import cvxopt
 import numpy as np
 import pytest
 import sklearn
 from cvxopt import solvers
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
@@ -25,7 +25,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mcutils import binary, kernel
+from mcutils import binary, capacity, kernel
 from mcutils.jit import smo
 
 solvers.options.update(show_progress=False, abstol=1e-11, reltol=1e-11, feastol=1e-11)
@@ -644,17 +644,82 @@ def test_separation_is_proved_either_way(X, labels, bias):
             score = sum(a * b for a, b in zip(exact, x, strict=True)) + Fraction(found.bias)
             assert score * label > 0
         assert found.margin == binary.geometric_margin(X, y, found.weights, found.bias) > 0
-        assert (found.multipliers, found.distance) == (None, None)
+        assert found.multipliers is None
         assert bias or found.bias == 0.0
         return
     assert (found.weights, found.bias, found.margin) == (None, None, None)
-    check = found.multipliers
-    assert (check >= 0).all()
-    assert check.sum() == pytest.approx(1)
-    np.testing.assert_allclose((check * y) @ X, 0, atol=1e-9)
-    if bias:
-        assert check @ y == pytest.approx(0, abs=1e-9)
-    assert found.distance == pytest.approx(np.linalg.norm((check * y) @ X))
+    check = found.multipliers  # fractions: nothing is rounded here
+    assert check.min() >= 0
+    assert check.sum() == 1
+    assert not ((check * y) @ X).any()
+    assert not bias or check @ y == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    hnp.arrays(np.int64, st.tuples(st.integers(2, 7), st.integers(1, 3)), elements=st.integers(-3, 3)),
+    st.integers(0, 2**7 - 1),
+    st.lists(st.integers(-300, 300), min_size=3, max_size=3),
+    st.booleans(),
+)
+def test_separation_is_proved_at_every_scale(A, labels, exponents, bias):
+    """Each feature times a power of ten: a proof in fractions, and the verdict of `capacity`."""
+    y = np.array([1 if labels >> i & 1 else -1 for i in range(len(A))])
+    assume(not bias or len(set(y)) == 2)
+    X = A * 10.0 ** np.array(exponents[: A.shape[1]])
+    found = binary.separate(X, y, bias=bias)
+    assert found.separable == capacity.separable(X, (y > 0).astype(int), k=2, bias=bias).separable
+    points = np.array([[Fraction(x) for x in row] for row in X.tolist()])
+    if found.separable:
+        scores = points @ np.array([Fraction(w) for w in found.weights.tolist()]) + Fraction(found.bias)
+        assert min(scores * y) > 0
+        assert found.margin > 0
+    else:
+        weights = found.multipliers
+        assert min(weights) >= 0
+        assert sum(weights) == 1
+        assert not any((weights * y) @ points)
+        assert not bias or weights @ y == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    hnp.arrays(np.int64, st.tuples(st.integers(2, 9), st.integers(1, 3)), elements=st.integers(-3, 3)),
+    st.integers(0, 2**9 - 1),
+    st.integers(-140, 140),
+    st.booleans(),
+)
+def test_a_hard_machine_exists_at_every_scale_or_at_none(A, labels, exponent, bias):
+    """A margin that is rounding alone is none, and squares of the margin stay in range."""
+    y = np.array([1 if labels >> i & 1 else -1 for i in range(len(A))])
+    assume(not bias or len(set(y)) == 2)
+    X = A * 10.0**exponent
+    truth = capacity.separable(A, (y > 0).astype(int), k=2, bias=bias, exact=True).separable
+    if truth:
+        found = binary.solve_svm(X @ X.T, y, inf, bias=bias)
+        assert found.converged
+        assert (y * found.scores).min() == pytest.approx(1)
+        return
+    with pytest.raises(binary.NotSeparable) as refused:
+        binary.solve_svm(X @ X.T, y, inf, bias=bias)
+    assert max(refused.value.distance, refused.value.largest_margin) <= 1e-6 * np.abs(X).max()
+
+
+def test_inner_products_that_underflow_prove_nothing():
+    """Of 1e-170 the square is 0: the Gram matrix would say that both classes are one point."""
+    with pytest.raises(ValueError, match="X is too small for a hard machine"):
+        binary.BinarySVM(C=inf).fit([[0.0], [1e-170]], [0, 1])
+    with pytest.raises(ValueError, match="gram is so small"):
+        binary.solve_svm(np.array([[0.0, 0.0], [0.0, 1e-310]]), [-1, 1], inf)
+
+
+@pytest.mark.parametrize(("factor", "rel"), [(1e-320, 1e-3), (1e-200, 1e-14), (1.0, 0), (1e307, 1e-14)])
+def test_distances_at_every_scale(factor, rel):
+    X = np.array([[3.0, 0.0], [0.0, 4.0]]) * factor
+    expected = pytest.approx([1.8 * factor, 3.2 * factor], rel=rel)
+    for w in ([3.0, 4.0], [3e-200, 4e-200], [3e200, 4e200]):
+        assert binary.distance(X, w) == expected
+        assert binary.geometric_margin(X, [1, 1], w) == pytest.approx(1.8 * factor, rel=rel)
 
 
 def test_separation_at_any_scale():
@@ -815,7 +880,7 @@ TWO = np.eye(2)
         (lambda: binary.solve_svm(TWO, [1, -1], [0, 0]), "and positive for some"),
         (lambda: binary.solve_svm(TWO, [1, -1], [1, inf]), "C must be finite for all examples, or inf"),
         (lambda: binary.solve_svm(TWO, [1, -1], [1, 1, 1]), "C must have one number for each of 2 examples"),
-        (lambda: binary.solve_svm(TWO, [1, -1], tol=0), "tol must be a positive number, found 0"),
+        (lambda: binary.solve_svm(TWO, [1, -1], tol=0), "tol must be a finite number, above 0, found 0"),
         (
             lambda: binary.solve_svm(TWO, [1, -1], max_iter=0),
             "max_iter must be an integer, at least 1, found 0",
@@ -840,10 +905,22 @@ TWO = np.eye(2)
         (lambda: binary.minimise_risk(TWO, [1, -1], loss="huber"), "loss must be one of 'hinge', .*'huber'"),
         (
             lambda: binary.minimise_risk(TWO, [1, -1], penalty="l0"),
-            "penalty must be 'l2' or 'l1', found 'l0'",
+            "penalty must be one of 'l2', 'l1', found 'l0'",
         ),
-        (lambda: binary.minimise_risk(TWO, [1, -1], C=inf), "C must be a positive finite number, found inf"),
+        (lambda: binary.minimise_risk(TWO, [1, -1], C=inf), "C must be a finite number, above 0, found inf"),
         (lambda: binary.minimise_risk(TWO, [1, 1]), "y must have both labels"),
+        (lambda: binary.minimise_risk(TWO, [1, -1], bias="no"), "bias must be True or False, found 'no'"),
+        (lambda: binary.minimise_risk(TWO, [1, -1], tol=inf), "tol must be a finite number, above 0"),
+        (lambda: binary.minimise_risk(TWO, [1, -1], C=[1.0, 2.0]), "C must be a finite number, above 0"),
+        (lambda: binary.solve_svm(np.eye(2), [1, -1], bias=None), "bias must be True or False, found None"),
+        (lambda: binary.separate(TWO, [1, -1], bias=1), "bias must be True or False, found 1"),
+        (lambda: binary.distance(TWO, [1.0, 0.0], nan), "b must be a finite number, found nan"),
+        (lambda: binary.distance(TWO, [1j, 0.0]), "w must have 2 finite numbers"),
+        (lambda: binary.hinge_objective(TWO, [1, -1], [1.0, 0.0], C=-1), "C must be a positive number"),
+        (lambda: binary.hinge_objective(TWO, [1, -1], [1.0, 0.0], C=nan), "C must be a positive number"),
+        (lambda: binary.hinge_objective(TWO, [1, -1], [1.0, 0.0], C=inf), "C must be finite, found inf"),
+        (lambda: binary.hinge_objective(TWO, [1, -1], [1.0, 0.0], nan), "b must be a finite number"),
+        (lambda: binary.hinge_objective(TWO, [1, -1], [1e200, 0.0]), "leaves the range of floating point"),
     ],
 )
 def test_what_is_refused(call, message):

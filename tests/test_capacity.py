@@ -1,5 +1,6 @@
 """Shattering against its definition, separation against hulls and fractions, bounds against enumeration."""
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb, log
@@ -88,6 +89,16 @@ def test_the_bound_for_reductions(l, d):
         assert n <= 3 * l * d * log(l * d) + 1e-9 or (l, d) in {(1, 3), (3, 1)}
 
 
+def test_the_bound_for_very_many_rules():
+    """2^n has more digits than a memory holds: logarithms decide, with as many digits as it takes."""
+    for l, d in ((10**9, 1), (10**12, 2)):
+        n = capacity.reduction_bound(l, d)
+        with localcontext() as context:
+            context.prec = 60
+            lead = [l * Decimal(capacity.sauer(j, d)).ln() / Decimal(2).ln() - j for j in (n, n + 1)]
+        assert lead[0] > 0 > lead[1]
+
+
 # --- decoding ------------------------------------------------------------
 
 
@@ -105,6 +116,12 @@ def test_decoding_row_by_row():
                 wins[y] += Fraction(1 + answer, 2)
                 wins[r] += Fraction(1 - answer, 2)
             assert capacity.vote(np.array([answers])) == wins.index(max(wins))
+
+
+def test_answers_may_be_lists():
+    assert capacity.vote([[1, -1, 1]]).tolist() == [0]
+    assert capacity.smallest_positive([[-1, 1, 1], [-1, -1, -1]]).tolist() == [1, 0]
+    assert capacity.decision_list(((-1, 1, 1), (-1, -1, -1))).tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 6])
@@ -136,21 +153,48 @@ def test_reduction_labelings_are_all_of_them():
 # --- separation ------------------------------------------------------------
 
 
+def fractions(values):
+    """The same numbers, so that numpy does not round."""
+    values = np.asarray(values)
+    plain = [entry.item() if isinstance(entry, np.generic) else entry for entry in values.ravel().tolist()]
+    entries = [Fraction(entry) for entry in plain]
+    return np.array([*entries, None], dtype=object)[:-1].reshape(values.shape)
+
+
 def check_alternative(found, strict, weak):
-    """Either certificate, in exact arithmetic where it was found so."""
+    """Either certificate, in exact arithmetic."""
+    strict, weak = fractions(strict), fractions(weak)
     if found.feasible:
-        assert min(strict @ found.solution) > 0
-        assert len(weak) == 0 or min(weak @ found.solution) >= 0
+        v = fractions(found.solution)
+        assert min(strict @ v) > 0
+        assert len(weak) == 0 or min(weak @ v) >= 0
         return
     assert min(found.strict) >= 0
+    assert sum(found.strict) == 1
     assert len(weak) == 0 or min(found.weak) >= 0
-    total = found.strict @ strict + (found.weak @ weak if len(weak) else 0)
-    if found.exact:
-        assert sum(found.strict) == 1
-        assert not any(total)
-    else:
-        assert sum(found.strict) == pytest.approx(1)
-        assert np.abs(total).max() < 1e-7
+    assert not any(found.strict @ strict + (found.weak @ weak if len(weak) else 0))
+
+
+def check_separation(found, X, y, k, bias):
+    """The separator, or the multipliers, of the very numbers in X."""
+    points, y = fractions(X), np.asarray(y)
+    rows = np.arange(len(y))
+    if found.separable:
+        scores = points @ fractions(found.weights).T + fractions(found.bias)
+        assert bias or not np.any(found.bias)
+        others = scores.copy()
+        others[rows, y] = [min(row) - 1 for row in scores]
+        assert min(scores[rows, y] - others.max(axis=1)) > 0
+        assert found.margins.min() > 0
+        return
+    alpha = found.multipliers
+    assert alpha.min() >= 0
+    assert alpha.sum() == 1
+    assert not alpha[rows, y].any()
+    balance = -alpha
+    balance[rows, y] += alpha.sum(axis=1)
+    assert not (balance.T @ points).any()
+    assert not bias or not balance.sum(axis=0).any()
 
 
 inequalities = st.integers(1, 3).flatmap(
@@ -171,7 +215,8 @@ def test_one_of_the_alternatives_and_never_both(drawn):
     check_alternative(fast, strict, weak)
     assert exact.exact
     assert exact.feasible == fast.feasible
-    scaled = capacity.decide(strict * 1e-6, weak * 1e6)
+    scaled = capacity.decide(strict * 2.0**-20, weak * 2.0**20)
+    check_alternative(scaled, strict * 2.0**-20, weak * 2.0**20)
     assert scaled.feasible == exact.feasible
 
 
@@ -208,14 +253,87 @@ def test_certificates_of_separation(seed):
             assert leads == found.margins.tolist()
             assert min(leads) > 0
         else:
-            alpha = found.multipliers
-            assert alpha.min() >= 0
-            assert alpha.sum() == 1
-            assert all(alpha[i, c] == 0 for i, c in enumerate(y))
-            balance = -alpha.copy()
-            balance[np.arange(m), y] += alpha.sum(axis=1)
-            assert not (balance.T @ X).any()
-            assert not bias or not balance.sum(axis=0).any()
+            check_separation(found, X, y, k, bias)
+
+
+samples = st.integers(1, 3).flatmap(
+    lambda d: st.lists(
+        st.tuples(st.lists(st.integers(-3, 3), min_size=d, max_size=d), st.integers(0, 2)),
+        min_size=2,
+        max_size=7,
+    )
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(samples, st.lists(st.integers(-1070, 1020), min_size=3, max_size=3), st.booleans())
+def test_no_power_of_two_changes_a_verdict(drawn, exponents, bias):
+    """A factor for each feature, down to the subnormal numbers: nothing is rounded, so nothing may change."""
+    A, y = np.array([x for x, _ in drawn]), [c for _, c in drawn]
+    X = np.ldexp(A, exponents[: A.shape[1]])
+    truth = capacity.separable(A, y, k=3, bias=bias, exact=True)
+    found = capacity.separable(X, y, k=3, bias=bias)
+    check_separation(truth, A, y, 3, bias)
+    check_separation(found, X, y, 3, bias)
+    assert found.separable == truth.separable
+
+
+@settings(max_examples=60, deadline=None)
+@given(samples, st.lists(st.integers(-300, 300), min_size=3, max_size=3), st.booleans())
+def test_every_certificate_is_one_in_fractions(drawn, exponents, bias):
+    """Powers of ten round, which may even separate what touched: the verdict is that of the rounded."""
+    A, y = np.array([x for x, _ in drawn]), [c for _, c in drawn]
+    X = A * 10.0 ** np.array(exponents[: A.shape[1]])
+    found = capacity.separable(X, y, k=3, bias=bias)
+    check_separation(found, X, y, 3, bias)
+    assert found.separable == capacity.separable(X, y, k=3, bias=bias, exact=True).separable
+
+
+@pytest.mark.parametrize("factor", [5e-324, 1e-300, 1e-20, 1e-12, 1.0, 1e150, 1e200, 3.5e307])
+def test_a_sample_is_separable_at_every_scale(factor):
+    X, y = np.array([[0.0, 0], [1, 0], [0, 1], [5, 5]]) * factor, [0, 1, 2, 1]
+    found = capacity.separable(X, y, k=3)
+    assert found.separable
+    check_separation(found, X, y, 3, True)
+    alone = capacity.separable(X, [0, 1, 2, 0], k=3, bias=False)
+    assert not alone.separable
+    check_separation(alone, X, [0, 1, 2, 0], 3, False)
+
+
+def test_integers_are_what_they_are():
+    """Unsigned ones, the least one and those beyond floating point: a negative must not wrap round."""
+    assert capacity.separable(np.array([[0], [1], [2]], dtype=np.uint8), [0, 1, 2]).separable
+    least = np.array([[-(2**63)], [0]])
+    assert capacity.separable(least, [0, 1]).separable
+    near = np.array([[2**60], [2**60 + 1]])
+    check_separation(capacity.separable(near, [0, 1]), near, [0, 1], 2, True)
+    huge = np.array([[10**400], [10**400 + 1]], dtype=object)
+    check_separation(capacity.separable(huge, [0, 1]), huge, [0, 1], 2, True)
+    numpys = np.array([[np.int64(1), np.float64(0.5)], [np.float32(0.5), Fraction(1, 3)]], dtype=object)
+    check_separation(capacity.separable(numpys, [0, 1]), numpys, [0, 1], 2, True)
+    mixed = capacity.decide([[2**60 + 1]], [[-(2.0**60)]])
+    assert not mixed.feasible
+
+
+def test_many_columns_are_decided_too():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 10))
+    for y, truth in (
+        (rng.integers(5, size=150), False),
+        ((X @ rng.normal(size=(10, 5))).argmax(axis=1), True),
+    ):
+        found = capacity.separable(X, y)
+        assert found.separable == truth
+        check_separation(found, X, y, 5, True)
+
+
+def test_what_would_take_too_long_says_so():
+    """Two copies of a point, told apart by less than floating point sees, in many dimensions."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(60, 55)), 2, axis=0)
+    X[1::2, 0] = np.nextafter(X[1::2, 0], np.inf)
+    with pytest.raises(RuntimeError, match=r"floating point proves neither .* exact=True"):
+        capacity.separable(X, np.tile([0, 1], 60))
 
 
 def test_what_rounding_cannot_decide_is_decided_in_fractions():
@@ -277,11 +395,11 @@ def test_share_realised():
     [
         (lambda: capacity.natarajan_dimension([0, 1]), "table must have a row"),
         (lambda: capacity.natarajan_dimension([[0.5]]), "classes as integers"),
-        (lambda: capacity.growth([[0, 1]], 3), "between 0 and the 2 points"),
+        (lambda: capacity.growth([[0, 1]], 3), "size must be an integer, from 0 to 2, found 3"),
         (lambda: capacity.n_shattered([[0]], -1), "at least 0"),
-        (lambda: capacity.natarajan_bound(3, 1, 1), "k must be at least 2"),
-        (lambda: capacity.reduction_bound(0, 1), "l must be at least 1"),
-        (lambda: capacity.closed_form(1, 0), "d must be at least 1"),
+        (lambda: capacity.natarajan_bound(3, 1, 1), "k must be an integer, at least 2, found 1"),
+        (lambda: capacity.reduction_bound(0, 1), "l must be an integer, at least 1, found 0"),
+        (lambda: capacity.closed_form(1, 0), "d must be an integer, at least 1, found 0"),
         (lambda: capacity.sensitivity(capacity.vote, 21), "from 1 to 20"),
         (lambda: capacity.vote(np.ones((1, 2))), "no number of pairs"),
         (lambda: capacity.reduction_labelings([[0]], capacity.vote, 1), "entries"),
@@ -294,8 +412,26 @@ def test_share_realised():
         (lambda: capacity.separable([1.0], [0]), "must be a matrix"),
         (lambda: capacity.separable([[1.0]], [0, 1]), "one integer for each"),
         (lambda: capacity.separable([[1.0]], [3], k=2), "from 0 to 1"),
-        (lambda: capacity.separable([[1.0]], [0], k=1), "k must be at least 2"),
+        (lambda: capacity.separable([[1.0]], [0], k=1), "k must be an integer, at least 2, found 1"),
         (lambda: capacity.share_realised(lambda rng: [0], [[1.0]], 2, n_draws=0), "at least 1"),
+        (lambda: capacity.vote(["a"]), "answers must be a matrix"),
+        (lambda: capacity.vote([["a"]]), "answers must hold real numbers, found dtype <U1"),
+        (lambda: capacity.smallest_positive([[np.nan]]), "answers must be numbers, found nan"),
+        (lambda: capacity.decision_list([[]]), "answers must be a matrix with a column for each rule"),
+        (lambda: capacity.decide([[1.0, np.nan]]), "strict must be finite, found nan"),
+        (lambda: capacity.decide(np.array([[1, float("nan")]], dtype=object)), "strict must be finite"),
+        (lambda: capacity.decide([[1j]]), "strict must hold real numbers, found dtype complex128"),
+        (lambda: capacity.decide([[1]], exact="no"), "exact must be True or False, found 'no'"),
+        (lambda: capacity.separable([[1.0]], [0], bias=None), "bias must be True or False, found None"),
+        (lambda: capacity.separable([[1.0]], [0], k=2.5), "k must be an integer, at least 2, found 2.5"),
+        (lambda: capacity.realises([[1.0]], [0], 2, bias="no"), "bias must be True or False"),
+        (lambda: capacity.linear_labelings(3, 2), "X must be a matrix"),
+        (lambda: capacity.linear_labelings([[1.0]], 2.5), "k must be an integer"),
+        (lambda: capacity.n_shattered([[0]], 1.5), "size must be an integer"),
+        (lambda: capacity.sauer(2.5, 1), "n must be an integer"),
+        (lambda: capacity.sauer(2, -1), "d must be an integer, at least 0, found -1"),
+        (lambda: capacity.reduction_labelings([[1]], capacity.vote, 1.5), "l must be an integer"),
+        (lambda: capacity.share_realised(lambda rng: [0], [[1.0]], 2, n_draws=1.5), "n_draws must be an int"),
     ],
 )
 def test_errors_name_what_is_wrong(call, message):

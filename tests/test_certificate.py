@@ -37,12 +37,27 @@ def test_a_dual_above_the_primal_by_rounding_is_the_same_value(primal):
     assert Certificate(primal, dual).certifies(0.0)
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_values_must_be_finite(bad):
-    with pytest.raises(ValueError, match="must be finite"):
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1j, "1", None, True])
+def test_values_must_be_finite_numbers(bad):
+    with pytest.raises(ValueError, match=r"^primal must be a finite number, found"):
         Certificate(bad, 0.0)
-    with pytest.raises(ValueError, match="must be finite"):
+    with pytest.raises(ValueError, match=r"^dual must be a finite number, found"):
         Certificate(0.0, bad)
+    with pytest.raises(ValueError, match=r"^kkt\['balance'\] must be a finite number, at least 0, found"):
+        Certificate(0.0, 0.0, {"balance": bad})
+
+
+def test_residuals_and_iterations_are_not_negative():
+    with pytest.raises(ValueError, match=r"^kkt\['balance'\] must be a finite number, at least 0, found -1"):
+        Certificate(0.0, 0.0, {"balance": -1.0})
+    with pytest.raises(ValueError, match=r"^kkt must map names to residuals, found 5$"):
+        Certificate(0.0, 0.0, 5)
+    with pytest.raises(ValueError, match=r"^n_iter must be an integer, at least 0, found 1\.5$"):
+        Certificate(0.0, 0.0, n_iter=1.5)
+
+
+def test_the_gap_of_values_far_apart_is_a_number():
+    assert Certificate(1e308, -1e308).gap == 2
 
 
 @pytest.mark.parametrize("tol", [-1.0, math.nan])

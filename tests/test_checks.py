@@ -133,3 +133,29 @@ def test_every_wrong_parameter_is_named(kind):
         for value in values:
             with pytest.raises(ValueError, match=rf"\b{name}\b"):
                 kind(**inner | {name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize("value", ["1", b"1", None, [None], [1j], 1 + 1j, ["a", 1], [[1], "a"], object()])
+def test_real_numbers_are_real_numbers(value):
+    with pytest.raises(ValueError, match=r"^X must be real numbers, found "):
+        _checks.reals(np.asarray(value, dtype=object) if value == [[1], "a"] else value, "X")
+
+
+def test_real_numbers_of_every_kind():
+    for value in ([1, 2], (1.0, 2.0), np.float32([1, 2]), [Fraction(1), 2], np.array([1, 2], dtype=">i2")):
+        found = _checks.reals(value, "X")
+        assert (found.dtype, found.tolist()) == (np.float64, [1.0, 2.0])
+    same = np.ones(3)
+    assert _checks.reals(same, "X") is same
+    assert _checks.reals(True, "X").shape == ()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_real_numbers_are_finite(bad):
+    with pytest.raises(ValueError, match=rf"^X must be finite, found {bad}$"):
+        _checks.reals([[1.0, bad]], "X")
+    if np.isinf(bad):
+        assert _checks.reals([bad], "X", infinite=True).tolist() == [bad]
+    else:
+        with pytest.raises(ValueError, match=r"^X must be numbers, found nan$"):
+            _checks.reals([bad], "X", infinite=True)

@@ -507,3 +507,9 @@ def test_scores_have_a_column_for_each_class():
         smooth([[1.0]], 0)
     with pytest.raises(ValueError, match="probabilities must have a column for each class"):
         smooth([1.0], 1)
+
+
+@pytest.mark.parametrize("bad", [np.nan, -0.1, 1.5, 1j, "1"])
+def test_what_is_no_probability_is_not_smoothed(bad):
+    with pytest.raises(ValueError, match=r"^probabilities must be "):
+        smooth([[bad, 0.5]], 8)

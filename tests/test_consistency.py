@@ -466,18 +466,24 @@ def test_ties_and_the_bar_itself_give_no_answer():
         (lambda: conditional_risk("squared", [0, 0], [[1, 0], [2, -1]]), r"not be negative .* found \[2"),
         (lambda: minimise("squared", [F(1, 3), F(1, 3)], exact=True), r"sum 1, found \[1/3, 1/3\]"),
         (lambda: minimise("squared", [[0.5, 0.5]]), "probabilities must be those of one distribution"),
-        (lambda: minimise("squared", [0.5, 0.5], top=2), "top must be a class from 0 to 1, or None, found 2"),
+        (lambda: minimise("squared", [0.5, 0.5], top=2), "top must be an integer, from 0 to 1, found 2"),
         (lambda: minimise("softmax", [F(1), F(0)], exact=True), "exact=True is for"),
         (lambda: minimise("squared", [0.5, 0.5], exact=True), "probabilities must be fractions"),
         (lambda: minimise("weston-watkins", np.full(17, 1 / 17)), "at most 16 classes .* found 17"),
         (lambda: calibration_gap("ova-hinge", np.ones((2, 2, 2)) / 2), "must be a vector or a matrix"),
         (lambda: corners("softmax", 3), "surrogate must be one of"),
-        (lambda: corners("ova-hinge", 1), "k must be from 2 to 16, found 1"),
-        (lambda: simplex_grid(1, 3), "k must be at least 2 .* found k=1"),
-        (lambda: simplex_grid(3, 0), "n at least 1, found k=3 and n=0"),
+        (lambda: corners("ova-hinge", 1), "k must be an integer, from 2 to 16, found 1"),
+        (lambda: simplex_grid(1, 3), "k must be an integer, at least 2, found 1"),
+        (lambda: simplex_grid(3, 0), "n must be an integer, at least 1, found 0"),
         (lambda: abstain("softmax", [[0, 0]]), "surrogate must be one of 'crammer-singer', 'ova-hinge'"),
-        (lambda: abstain("crammer-singer", [[0, 0]], 1.0), "threshold must be between 0 and 1"),
-        (lambda: abstain("ova-hinge", [[0, 0]], -1.0), "threshold must be between -1 and 1"),
+        (
+            lambda: abstain("crammer-singer", [[0, 0]], 1.0),
+            "threshold must be a finite number, above 0 and below 1",
+        ),
+        (
+            lambda: abstain("ova-hinge", [[0, 0]], -1.0),
+            "threshold must be a finite number, above -1 and below 1",
+        ),
         (lambda: abstain("ova-hinge", [0, 0]), "scores must be a matrix"),
     ],
 )
@@ -502,3 +508,40 @@ def test_every_order_of_a_distribution_gives_its_scores_in_that_order():
     for order in permutations(range(3)):
         found = minimise("weston-watkins", [p[r] for r in order], exact=True)
         assert found.scores.tolist() == [minimise("weston-watkins", p, exact=True).scores[r] for r in order]
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble])
+def test_probabilities_of_another_precision(kind):
+    """Their sum is 1 up to the rounding of their own type, and all is computed in double."""
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(4), size=20).astype(kind)
+    double = p.astype(np.float64)
+    double /= double.sum(axis=1, keepdims=True)
+    for surrogate in SURROGATES:
+        np.testing.assert_allclose(
+            calibration_gap(surrogate, p), calibration_gap(surrogate, double), atol=1e-12
+        )
+        risk = conditional_risk(surrogate, np.arange(4.0), p)
+        np.testing.assert_allclose(risk, conditional_risk(surrogate, np.arange(4.0), double), rtol=1e-12)
+        found = minimise(surrogate, p[0])
+        assert found.value == pytest.approx(minimise(surrogate, double[0]).value, rel=1e-12)
+        assert found.certificate.certifies(1e-9)
+    with pytest.raises(ValueError, match="must have the sum 1"):
+        conditional_risk("softmax", np.arange(4.0), np.array([0.26, 0.25, 0.25, 0.25], dtype=kind))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: minimise("softmax", [0.5, 0.5], top=0.5), "top must be an integer, from 0 to 1, found 0.5"),
+        (lambda: minimise("squared", [0.5, 0.5], exact="no"), "exact must be True or False, found 'no'"),
+        (lambda: minimise(["softmax"], [0.5, 0.5]), "surrogate must be one of"),
+        (lambda: corners("ova-hinge", 2.5), "k must be an integer, from 2 to 16, found 2.5"),
+        (lambda: simplex_grid(2, 2.5), "n must be an integer, at least 1, found 2.5"),
+        (lambda: abstain("ova-hinge", [[0, 0]], "0"), "threshold must be a finite number"),
+        (lambda: calibration_gap("softmax", [0.5 + 1j, 0.5]), "probabilities must be real numbers"),
+    ],
+)
+def test_what_is_no_such_number_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,5 +1,6 @@
 """Hinges of k classes: by the definition, by finite differences, and inequalities with their equalities."""
 
+import warnings
 from itertools import product
 
 import cvxopt
@@ -338,7 +339,7 @@ X3, Y3, W3 = [[1.0], [2.0]], [0, 1], [[1.0], [0.0], [0.0]]
     [
         (lambda: hinge.gaps([[1.0]], [0]), "at least two classes"),
         (lambda: hinge.objective(W3, X3, Y3, bias=[1.0]), r"each of the 3 classes, found shape \(1,\)"),
-        (lambda: hinge.objective(W3, X3, Y3, bias=[1.0, np.nan, 0.0]), "scores must be finite"),
+        (lambda: hinge.objective(W3, X3, Y3, bias=[1.0, np.nan, 0.0]), "bias must be finite"),
         (lambda: hinge.balanced([[1.0]], [0]), r"found shape \(1, 1\)"),
         (lambda: hinge.balanced([[0.0, -1.0]], [0]), "multipliers must be finite and not negative"),
         (
@@ -392,3 +393,46 @@ def test_the_least_loss_alone_is_a_linear_programme(name):
     found = linprog(price, np.array(rows), limits, bounds=[(None, None)] * (k * d) + [(0, None)] * slacks)
     W = found.x[: k * d].reshape(k, d)
     assert VALUES[name](X @ W.T, y).sum() == pytest.approx(found.fun, rel=1e-9)
+
+
+NAN = [[np.nan], [0.0], [1.0]]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: hinge.dual_objective(np.zeros((3, 3)), NAN, Y3), "^X must be finite, found nan$"),
+        (lambda: hinge.dual_objective(np.zeros((3, 3)), csr_array(NAN), Y3), "^X must be finite, found nan$"),
+        (lambda: hinge.objective(W3, csr_array(NAN), Y3), "^X must be finite, found nan$"),
+        (lambda: hinge.objective([[np.nan]] * 3, X3, Y3), "^W must be finite, found nan$"),
+        (
+            lambda: hinge.objective([[1j, 0.0]] * 3, X3, Y3),
+            "^W must be real numbers, found dtype complex128$",
+        ),
+        (lambda: hinge.objective(np.full((3, 1), 1e200), X3, Y3), "leaves the range of floating point"),
+        (lambda: hinge.objective(W3, X3, Y3, cost=1j * (1 - np.eye(3))), "^cost must be real numbers"),
+        (
+            lambda: hinge.objective(W3, X3, Y3, sample_weight=[1j, 1, 1]),
+            "^sample_weight must be real numbers",
+        ),
+        (
+            lambda: hinge.dual_objective([[0.0, 1e-9]] * 2, [[1e200]] * 2, [0, 0]),
+            "leaves the range of floating point",
+        ),
+        (lambda: hinge.dual_objective([[1j, 0.0]], [[1.0]], [0]), "^multipliers must be real numbers"),
+        (
+            lambda: hinge.dual_objective([[0.0, 0.0]], [[1.0]], [0], fit_intercept="no"),
+            "^fit_intercept must be True or False",
+        ),
+        (lambda: hinge.balanced([["a", "b"]], [0]), "^multipliers must be real numbers"),
+        (lambda: hinge.lipschitz("crammer-singer", 2.5), "^k must be an integer, at least 2"),
+        (lambda: hinge.ClassMap.block(2.5), "^k must be an integer, at least 2"),
+        (lambda: hinge.ClassMap.block(2).features([np.nan], 1), "^x must be finite, found nan$"),
+        (lambda: hinge.ClassMap.block(2).to_rows([[np.nan], [0.0]]), "^V must be finite, found nan$"),
+    ],
+)
+def test_no_value_is_made_of_what_is_no_number(call, message):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with np.errstate(over="ignore"), pytest.raises(ValueError, match=message):
+            call()

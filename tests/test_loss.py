@@ -128,3 +128,27 @@ def test_a_callable_must_answer_one_finite_number_a_margin():
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
 def test_losses_survive_pickling(one):
     assert pickle.loads(pickle.dumps(one)) == one
+
+
+@pytest.mark.parametrize("z", [[1j], ["1"], np.array(["2020"], dtype="M8[Y]"), b"1"])
+def test_a_margin_is_a_real_number(z):
+    """A text would be read as a number, and of a complex one the imaginary part would be lost."""
+    for one in loss.LOSSES.values():
+        for function in (one, one.subgradient) if one.slope else (one,):
+            with pytest.raises(ValueError, match=r"^z must be real numbers, found dtype"):
+                function(z)
+    with pytest.raises(ValueError, match=r"^z must be real numbers, found dtype"):
+        loss.exponential.log_value(z)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((None, np.negative), "name must be a text, found None"),
+        (("ramp", 3), "value must be a function of the margins, found 3"),
+        (("ramp", np.negative, 3), "slope must be a function of the margins or None, found 3"),
+    ],
+)
+def test_a_loss_is_made_of_functions(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        loss.MarginLoss(*arguments)

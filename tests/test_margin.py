@@ -210,9 +210,9 @@ def test_bad_scores_and_labels_are_named(scores, y, message):
 
 @pytest.mark.parametrize("rho", [0, -1.0, np.nan, np.inf, True, [1.0]])
 def test_rho_is_a_positive_number(rho):
-    with pytest.raises(ValueError, match="rho must be a positive, finite number"):
+    with pytest.raises(ValueError, match="rho must be a finite number, above 0"):
         margin.rho_loss([0.5], rho)
-    with pytest.raises(ValueError, match="rho must be a positive, finite number"):
+    with pytest.raises(ValueError, match="rho must be a finite number, above 0"):
         margin.sandwich([[1.0, 2.0]], [0], rho)
 
 
@@ -229,3 +229,14 @@ def test_a_curve_is_one_dimensional_and_positive():
 def test_a_tie_break_names_every_class_once(tie):
     with pytest.raises(ValueError, match="tie"):
         margin.predict([[1.0, 1.0]], tie)
+
+
+def test_what_is_no_number_is_refused():
+    for bad in ("1", 1j, None):
+        with pytest.raises(ValueError, match=r"^rho must be a finite number, above 0, found"):
+            margin.rho_loss([0.0], bad)
+    with pytest.raises(ValueError, match=r"^rho must be (real numbers|a finite number)"):
+        margin.empirical_margin_loss([[0.2, 0.1]], [0], ["1"])
+    for bad in ([1j], ["1"], None):
+        with pytest.raises(ValueError, match=r"^margins must be real numbers, found"):
+            margin.rho_loss(bad, 1.0)

@@ -429,15 +429,36 @@ def test_cross_validation_with_weights_and_costs():
 # Refusals
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "counts", "message"),
+    [
+        ("a", None, 3, "left must have an integer for each node"),
+        (
+            [1.5, -1, -1],
+            [2, -1, -1],
+            [[1], [1], [0]],
+            "an integer for each node, found float64",
+        ),
+        ([1, -1, -1], None, [[1], [1], [0]], "right must have an integer for each node, found object"),
+        ([1, -1, -1], [2, -1], [[1], [1], [0]], "an entry for each node"),
+        ([1, -1, -1], [-1, -1, -1], [[1], [1], [0]], "two children or none"),
+        ([1, -1, -1], [1, -1, -1], [[1], [1], [0]], "every node but the root once"),
+        ([1, -1, -1], [2, -1, -1], [[1, 1], [2, 0], [0, -1]], "counts must be at least 0, found -1"),
+        ([1, -1, -1], [2, -1, -1], [[1, 1], [2, 0], [0, 1]], "the sum of its children's"),
+        ([-1], [-1], [[np.nan, 1.0]], "counts must be finite, found nan"),
+        ([-1], [-1], [[1j, 1.0]], "counts must be real numbers, found dtype complex128"),
+        ([-1], [-1], [["a"]], "counts must be real numbers"),
+    ],
+)
+def test_a_shape_is_a_tree(left, right, counts, message):
+    with pytest.raises(ValueError, match=message):
+        Shape(left, right, counts)
+
+
 def test_bad_trees_are_refused():
     good = Shape([1, -1, -1], [2, -1, -1], [[1, 1], [1, 0], [0, 1]])
     for bad, message in [
         (DecisionTreeRegressor().fit([[0.0], [1.0]], [0, 1]), "found DecisionTreeRegressor"),
-        (Shape([1, -1, -1], [2, -1], [[1], [1], [0]]), "an entry for each node"),
-        (Shape([1, -1, -1], [-1, -1, -1], [[1], [1], [0]]), "two children or none"),
-        (Shape([1, -1, -1], [1, -1, -1], [[1], [1], [0]]), "every node but the root once"),
-        (Shape([1, -1, -1], [2, -1, -1], [[1, 1], [2, 0], [0, -1]]), "counts must be finite and at least 0"),
-        (Shape([1, -1, -1], [2, -1, -1], [[1, 1], [2, 0], [0, 1]]), "the sum of its children's"),
         (DecisionTreeClassifier().fit([[0.0], [1.0]], [[0, 1], [1, 0]]), "one output"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -446,7 +467,7 @@ def test_bad_trees_are_refused():
         prune(good, -1)
     with pytest.raises(ValueError, match="alpha must be at least 0, found nan"):
         sequence(good).at(float("nan"))
-    with pytest.raises(ValueError, match="i must be less than 2"):
+    with pytest.raises(ValueError, match="i must be an integer, from -2 to 1, found 2"):
         sequence(good).kept(2)
     with pytest.raises(ValueError, match="criterion must be one of"):
         sequence(good, "deviance")

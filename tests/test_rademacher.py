@@ -520,9 +520,9 @@ REFUSED = [
     (lambda: KernelBall([[1, 2], [2, 1]]), "not positive semidefinite: its smallest eigenvalue is -1"),
     (lambda: KernelBall([[1, 0.5], [0.4, 1]]), "not symmetric"),
     (lambda: KernelBall([[1, 0]]), "square"),
-    (lambda: KernelBall(np.eye(2), radius=-1), "radius must be a number, at least 0, found -1"),
-    (lambda: KernelBall(np.eye(2), radius=np.inf), "radius must be a number, at least 0, found inf"),
-    (lambda: KernelBall(np.eye(2), radius="1"), "radius must be a number"),
+    (lambda: KernelBall(np.eye(2), radius=-1), "radius must be a finite number, at least 0, found -1"),
+    (lambda: KernelBall(np.eye(2), radius=np.inf), "radius must be a finite number, at least 0, found inf"),
+    (lambda: KernelBall(np.eye(2), radius="1"), "radius must be a finite number"),
     (lambda: L2Ball([1.0, 2.0]), r"X must hold a row for each example.*found shape \(2,\)"),
     (lambda: Thresholds([[1.0]]), r"x must be a vector of numbers, found shape \(1, 1\)"),
     (lambda: Thresholds([]), "x must hold a number for each example"),
@@ -557,8 +557,14 @@ REFUSED = [
     (lambda: rademacher.exact(L2Ball([[1e200], [1e200]])), "leave the range of floating point"),
     (lambda: rademacher.monte_carlo(Finite([[1]]), 0), "n_draws must be an integer, at least 1, found 0"),
     (lambda: rademacher.monte_carlo(Finite([[1]]), 1e3), "n_draws must be an integer"),
-    (lambda: rademacher.monte_carlo(Finite([[1]]), confidence=1), "confidence must lie between 0 and 1"),
-    (lambda: rademacher.monte_carlo(Finite([[1]]), confidence=0.0), "confidence must lie between 0 and 1"),
+    (
+        lambda: rademacher.monte_carlo(Finite([[1]]), confidence=1),
+        "confidence must be a finite number, above 0 and below 1",
+    ),
+    (
+        lambda: rademacher.monte_carlo(Finite([[1]]), confidence=0.0),
+        "confidence must be a finite number, above 0 and below 1",
+    ),
     (lambda: rademacher.monte_carlo(Finite([[1]]), 1, guaranteed=False), "at least 2 draws, found n_draws=1"),
     (lambda: rademacher.monte_carlo(Finite([[1]]), envelope=1), "Finite knows its envelope"),
     (lambda: rademacher.monte_carlo(len, m=3, guaranteed=True), "needs the envelope"),
@@ -600,3 +606,17 @@ def test_only_the_enumeration_is_compiled():
         "r.exact(r.Finite([[1.0]])); assert 'numba' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_what_leaves_floating_point_is_no_bound():
+    family = rademacher.Finite(np.array([[1e200, 0.0], [0.0, 1e200]]))
+    with np.errstate(over="ignore"):
+        for compute in (rademacher.upper, rademacher.lower):
+            with pytest.raises(ValueError, match="leave the range of floating point"):
+                compute(family)
+    with pytest.raises(ValueError, match="leave the range of floating point"):
+        rademacher.exact(lambda signs: np.full(len(signs), 1e308), m=2)
+    with pytest.raises(ValueError, match="guaranteed must be True or False, found 'no'"):
+        rademacher.monte_carlo(rademacher.Finite([[1.0]]), 10, guaranteed="no")
+    with pytest.raises(ValueError, match="envelope must be real numbers"):
+        rademacher.monte_carlo(lambda signs: signs[:, 0], 10, m=1, envelope=1j)

@@ -1000,3 +1000,16 @@ def test_naming_the_classes_in_another_order_changes_only_ties(seed, k):
         np.testing.assert_allclose(
             after.decision_function(X)[:, new], before.decision_function(X), rtol=0, atol=1e-9
         )
+
+
+@pytest.mark.parametrize("k", [2.5, True, "3", None, 0])
+def test_pairs_are_those_of_a_number_of_classes(k):
+    with pytest.raises(ValueError, match=r"^k must be an integer, at least 1, found"):
+        reduction.pairs(k)
+
+
+@pytest.mark.parametrize("decode", [reduction.votes, reduction.sums, reduction.tournament])
+@pytest.mark.parametrize("scores", [[[1j, 0, 0]], [["1", "0", "0"]], [[np.nan, 0, 0]], None])
+def test_no_class_is_made_of_what_is_no_score(decode, scores):
+    with pytest.raises(ValueError, match=r"^scores must be"):
+        decode(scores)

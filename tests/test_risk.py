@@ -14,6 +14,10 @@ from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from mcutils import risk
+from mcutils.perceptron import MulticlassPerceptron
+from mcutils.solver import CrammerSinger, WestonWatkins
+from mcutils.subgradient import SubgradientMachine
+from mcutils.tree import DecisionTree
 
 
 @st.composite
@@ -126,7 +130,7 @@ def test_hamming_is_scikit_learns_hamming_loss_in_both_codings(k, m, seed):
         (lambda: risk.check_costs([[0, np.inf], [1, 0]]), "finite"),
         (lambda: risk.costs_from_weights([[1, 2]]), "vector"),
         (lambda: risk.costs_from_weights([1]), "at least two"),
-        (lambda: risk.costs_from_weights([1, -2]), "not negative"),
+        (lambda: risk.costs_from_weights([1, -2]), "finite and not negative"),
         (lambda: risk.costs_from_graph([("a", "b")], ["a", "z"]), "'z', which has no edge"),
         (lambda: risk.costs_from_graph([("a", "b")], ["a", "a"]), "different"),
         (lambda: risk.costs_from_graph([("a", "b")], ["a"]), "at least two"),
@@ -137,24 +141,30 @@ def test_hamming_is_scikit_learns_hamming_loss_in_both_codings(k, m, seed):
         (lambda: risk.costs_from_tree({"a": "b", "b": "a", "c": "r"}, "ab"), "cycle"),
         (lambda: risk.costs_from_tree({"a": "a", "c": "r"}, "ac"), "cycle"),
         (lambda: risk.bayes_rule([0.5, 0.5]), "matrix"),
-        (lambda: risk.bayes_rule([[1.5, -0.5]]), "not negative"),
+        (lambda: risk.bayes_rule([[1.5, -0.5]]), "not be negative"),
         (lambda: risk.bayes_rule([[0.5, 0.5]], np.ones((3, 3)) - np.eye(3)), "row for each class"),
         (lambda: risk.top_k([1, 2], [0, 1], 1), "matrix"),
         (lambda: risk.top_k([[1, 2]], [0, 1], 1), "equally long"),
         (lambda: risk.top_k([[1, 2]], [2], 1), "only the 2 classes"),
-        (lambda: risk.top_k([[1, 2]], [0], 3), "allowed is 1 to k"),
-        (lambda: risk.top_k([[1, 2]], [0], 0), "allowed is 1 to k"),
+        (lambda: risk.top_k([[1, 2]], [0], 3), "size must be an integer, from 1 to 2"),
+        (lambda: risk.top_k([[1, 2]], [0], 0), "size must be an integer, from 1 to 2"),
         (lambda: risk.top_k([[1, np.nan]], [0], 1), "nan"),
-        (lambda: risk.top_k([[1, 2]], [0], 1, tie="first"), "allowed are"),
-        (lambda: risk.hoeffding_interval(0.1, 10, 1.0), "0 < delta < 1"),
-        (lambda: risk.hoeffding_interval(0.1, 10, 0), "0 < delta < 1"),
+        (lambda: risk.top_k([[1, 2]], [0], 1, tie="first"), "tie must be one of"),
+        (lambda: risk.hoeffding_interval(0.1, 10, 1.0), "delta must be a finite number, above 0 and below 1"),
+        (lambda: risk.hoeffding_interval(0.1, 10, 0), "delta must be a finite number, above 0 and below 1"),
         (lambda: risk.hoeffding_interval(0.1, 0, 0.1), "at least 1"),
-        (lambda: risk.hoeffding_interval(1.1, 10, 0.1), "no mean"),
-        (lambda: risk.hoeffding_interval(0.1, 10, 0.1, largest=0), "positive"),
+        (
+            lambda: risk.hoeffding_interval(1.1, 10, 0.1),
+            "empirical must be .* at most 1, found 1.1",
+        ),
+        (
+            lambda: risk.hoeffding_interval(0.1, 10, 0.1, largest=0),
+            "largest must be .* above 0, found 0",
+        ),
         (lambda: risk.confusion([0, 1], [0, 2], n_classes=2), "only the 2 classes"),
         (lambda: risk.confusion([0, 1], [0, 0]).macro("precision"), "precision of class 1"),
-        (lambda: risk.confusion([0, 1], [0, 0]).macro("accuracy"), "allowed are"),
-        (lambda: risk.confusion([0, 1], [0, 0]).macro("recall", "drop"), "allowed are"),
+        (lambda: risk.confusion([0, 1], [0, 0]).macro("accuracy"), "name must be one of"),
+        (lambda: risk.confusion([0, 1], [0, 0]).macro("recall", "drop"), "undefined must be one of"),
         (lambda: risk.confusion([0, 1], [0, 0]).mean_cost(1 - np.eye(3)), "shape"),
         (lambda: risk.confusion([0, 1], [0, 0]).with_priors([1, 1, 1]), "2 numbers"),
         (lambda: risk.confusion([0, 0], [0, 1]).with_priors([0.5, 0.5]), "class 1 .* has no example"),
@@ -363,3 +373,57 @@ def test_the_interval_scales_with_the_largest_cost():
     assert np.isclose(five.low, 5 * one.low)
     assert np.isclose(five.high, 5 * one.high)
     assert one.confidence == 0.9
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: risk.top_k([[1, 2]], [0], 1.5), r"^size must be an integer, from 1 to 2, found 1\.5$"),
+        (lambda: risk.top_k([["1", "2"]], [0], 1), r"^scores must be real numbers, found dtype <U1$"),
+        (
+            lambda: risk.hoeffding_interval(0.2, np.nan, 0.05),
+            r"^m must be an integer, .* found nan$",
+        ),
+        (lambda: risk.hoeffding_interval(0.2, 10.5, 0.05), r"^m must be an integer"),
+        (lambda: risk.hoeffding_interval("0", 10, 0.05), r"^empirical must be a finite number"),
+        (lambda: risk.confusion([0, 1], [0, 1], n_classes=2.5), r"^n_classes must be an integer"),
+        (lambda: risk.balanced([0, 1], [0, 1], n_classes=True), r"^n_classes must be an integer"),
+        (lambda: risk.check_costs([[0, 1j], [1, 0]]), r"^cost must be real numbers, found dtype complex128$"),
+        (lambda: risk.check_costs([["0", "1"], ["1", "0"]]), r"^cost must be real numbers"),
+        (lambda: risk.check_costs([[0, None], [1, 0]]), r"^cost must be real numbers, found None$"),
+        (lambda: risk.costs_from_weights([1j, 1]), r"^weights must be real numbers"),
+        (lambda: risk.costs_from_graph([("a", "b")], "ab", scale="no"), r"^scale must be True or False"),
+        (lambda: risk.bayes_rule([[0.5 + 1j, 0.5]]), r"^probabilities must be real numbers"),
+        (lambda: risk.bayes_rule([[np.nan, 0.5]]), r"^probabilities must be finite, found nan$"),
+        (
+            lambda: risk.zero_one([0, 1], [0, 1], sample_weight=[1j, 1]),
+            r"^sample_weight must be real numbers",
+        ),
+        (lambda: risk.zero_one([0, 1], [0, 1], sample_weight=[1e308, 1e308]), r"its sum positive and finite"),
+        (lambda: risk.Confusion("a"), r"^counts must be real numbers"),
+        (lambda: risk.Confusion([1, 2]), r"^counts must have a row and a column for each class"),
+        (lambda: risk.Confusion([[1, -1], [0, 1]]), r"^counts must not be negative"),
+        (lambda: risk.Confusion([[0, 0], [0, 0]]), r"^counts must not be negative, and their sum positive"),
+        (lambda: risk.Confusion([[np.nan, 0], [0, 1]]), r"^counts must be finite, found nan$"),
+        (lambda: risk.confusion([0], [0]).with_priors([1j, 1]), r"^priors must be real numbers"),
+    ],
+)
+def test_what_is_no_such_number_is_refused(call, says):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # above all numpy's, that an imaginary part is dropped
+        with pytest.raises(ValueError, match=says):
+            call()
+
+
+def test_a_confusion_matrix_may_be_given_as_a_list():
+    assert risk.Confusion([[1, 0], [1, 2]]).recall.tolist() == [1.0, 2 / 3]
+
+
+@pytest.mark.parametrize(
+    "machine", [CrammerSinger, WestonWatkins, SubgradientMachine, MulticlassPerceptron, DecisionTree]
+)
+def test_no_machine_drops_the_imaginary_part_of_a_cost(machine):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"^cost must be real numbers, found dtype complex128$"):
+            machine(cost=(1 - np.eye(2)) * (1 + 1j)).fit([[0.0], [1.0]], [0, 1])

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mcutils._checks import integer, number, one_of
 from mcutils.data._prototypes import Prototypes, prototypes
 
 __all__ = ["LED7", "Dataset", "Prototypes", "led7", "load", "prototypes", "result"]
@@ -108,8 +109,7 @@ def load(name: str) -> Dataset:
     >>> int(vowel.is_test.sum()), sorted(set(vowel.groups[vowel.is_test].tolist()))
     (462, [8, 9, 10, 11, 12, 13, 14])
     """
-    if name not in _SOURCES:
-        raise ValueError(f"name={name!r} is no data set of mcutils; allowed are {sorted(_SOURCES)}")
+    one_of(name, "name", _SOURCES)
     text = resources.files(__name__).joinpath(f"{name}.csv").read_text(encoding="utf-8")
     header, *rows = csv.reader(text.splitlines())
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
@@ -159,8 +159,7 @@ def result(name: str) -> dict[str, Any]:
     """
     folder = resources.files(__name__).joinpath("results")
     stored = sorted(entry.name.removesuffix(".json") for entry in folder.iterdir())
-    if name not in stored:
-        raise ValueError(f"name={name!r} is no stored result of mcutils; allowed are {stored}")
+    one_of(name, "name", stored)
     answer: dict[str, Any] = json.loads(folder.joinpath(f"{name}.json").read_text(encoding="utf-8"))
     return answer
 
@@ -219,10 +218,7 @@ def led7(
     >>> X.shape, y.shape, bool((led7(1000, flip=0.0)[0] ** 2 == 1).all())
     ((1000, 7), (1000,), True)
     """
-    if n < 1:
-        raise ValueError(f"n={n} displays cannot be drawn; n must be at least 1")
-    if not 0 <= flip <= 1:
-        raise ValueError(f"flip={flip} is no probability; allowed is 0 <= flip <= 1")
+    n, flip = integer(n, "n", 1), number(flip, "flip", least=0, most=1)
     rng = np.random.default_rng(random_state)
     y = rng.integers(len(LED7), size=n)
     X = np.where(rng.random((n, LED7.shape[1])) < flip, -LED7[y], LED7[y])

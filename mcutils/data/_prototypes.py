@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from mcutils._checks import integer, number, reals
+
 Floats = NDArray[np.float64]
 
 # Scores are computed for so many pairs of an example and a class at once.
@@ -49,8 +51,7 @@ class Prototypes:
         X : (n, d) array
         y : (n,) int array
         """
-        if n < 1:
-            raise ValueError(f"n={n} examples cannot be drawn; n must be at least 1")
+        n = integer(n, "n", 1)
         rng = np.random.default_rng(random_state)
         k, d = self.means.shape
         # where n is no multiple of k, the classes that get one more are drawn too
@@ -73,7 +74,7 @@ class Prototypes:
         (n, k) array
         """
         weights = self.means / self.scales**2
-        scores: Floats = np.asarray(X, dtype=np.float64) @ weights.T
+        scores: Floats = self._points(X) @ weights.T
         scores -= (weights * self.means).sum(axis=1) / 2
         scores -= logsumexp(scores, axis=1, keepdims=True)
         return scores
@@ -107,15 +108,20 @@ class Prototypes:
         -------
         estimate, standard_error : float
         """
-        if n < 2:
-            raise ValueError(f"a standard error needs n of at least 2 draws, found {n}")
+        n = integer(n, "n", 2)  # with one draw there is no standard error
         X, _ = self.draw(n, random_state)
         risk = 1.0 - np.exp(self._by_parts(X, lambda logs: logs.max(axis=1)))
         return float(risk.mean()), float(risk.std(ddof=1) / np.sqrt(n))
 
+    def _points(self, X: ArrayLike) -> Floats:
+        points, d = reals(X, "X"), self.means.shape[1]
+        if points.ndim != 2 or len(points) < 1 or points.shape[1] != d:
+            raise ValueError(f"X must have a row of {d} numbers for each example, found shape {points.shape}")
+        return points
+
     def _by_parts(self, X: ArrayLike, summary: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
         """A summary of the log-posteriors of each example, without all of them at once."""
-        table = np.asarray(X, dtype=np.float64)
+        table = self._points(X)
         rows = max(1, _CHUNK // len(self.means))
         parts = [summary(self.log_posterior(table[i : i + rows])) for i in range(0, len(table), rows)]
         return np.concatenate(parts)
@@ -168,15 +174,9 @@ def prototypes(
     >>> 0.03 < error < 0.08, standard_error < 0.002
     (True, True)
     """
-    for name, value, least in (("k", k, 2), ("d", d, 1)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise ValueError(f"{name} must be an integer, at least {least}, found {value!r}")
-    if not 0 < separation < np.inf:
-        raise ValueError(f"separation must be positive and finite, found {separation!r}")
-    if not 0 <= growth < np.inf:
-        raise ValueError(f"growth must be finite and at least 0, found {growth!r}")
-    if not 1 <= spread < np.inf:
-        raise ValueError(f"spread must be finite and at least 1, found {spread!r}")
+    k, d = integer(k, "k", 2), integer(d, "d", 1)
+    separation = number(separation, "separation", above=0)
+    growth, spread = number(growth, "growth", least=0), number(spread, "spread", least=1)
     rng = np.random.default_rng(random_state)
     scales = spread ** rng.uniform(-1, 1, size=d)
     means = np.zeros((1, d))

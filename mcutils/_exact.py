@@ -1,0 +1,364 @@
+r"""Strict linear inequalities in whole numbers: what floating point proposes, checked, and the rest.
+
+Some rows a are strict. Either some v has :math:`\langle a, v \rangle > 0` for the strict rows and
+:math:`\ge 0` for the others; or multipliers that are not negative, those of the strict rows with the sum 1,
+make the rows add up to 0 (prop-capacity-alternative). Nothing here rounds, so no answer needs trust.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import inf, isqrt, lcm
+from numbers import Integral
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.intp]
+Objects: TypeAlias = NDArray[np.object_]
+
+_EPS = float(np.finfo(np.float64).eps)
+# The largest prime below 2^26: sums of up to 2^10 products of two remainders fit 64 bits.
+_PRIME = 67_108_859
+_DIGIT = 26
+# Up to so many columns the simplex method is run on whole numbers where floating point decides nothing; with
+# more of them the digits take minutes.
+_MOST_COLUMNS = 50
+
+
+def fraction(entry: Any) -> Fraction:
+    """A number as it is, whatever its type."""
+    if isinstance(entry, Integral):
+        return Fraction(int(entry))  # numpy's own would overflow
+    return entry if isinstance(entry, Fraction) else Fraction(*entry.as_integer_ratio())
+
+
+def objects(values: Sequence[Any]) -> Objects:
+    """A vector of Python's own numbers, which numpy leaves alone."""
+    return np.array([*values, None], dtype=object)[:-1]
+
+
+def power(exponent: int) -> Fraction:
+    """Two to a whole exponent."""
+    return Fraction(2**exponent) if exponent >= 0 else Fraction(1, 2**-exponent)
+
+
+def nearest(value: Fraction) -> float:
+    """The nearest float, infinite beyond their range."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
+def root(square: Fraction) -> float:
+    """The square root, also where the square is beyond the range of floating point."""
+    shift = (150 - square.numerator.bit_length() + square.denominator.bit_length()) // 2
+    scaled = square * power(2 * shift)
+    return nearest(isqrt(scaled.numerator // scaled.denominator) * power(-shift))
+
+
+class Rows:
+    """A table of numbers, exact: its columns times positive factors that make every entry whole.
+
+    Such factors change neither the verdict nor the multipliers; a solution is multiplied by them.
+
+    Attributes
+    ----------
+    factors : list of Fraction
+        Of the columns. Those of floating-point numbers are powers of two.
+    n_strict : int
+        The first so many rows are strict.
+    """
+
+    def __init__(self, table: NDArray[Any], n_strict: int):
+        self.n_strict = n_strict
+        self._shifts: Ints | None = None
+        if table.dtype.kind == "f":
+            parts, exponents = np.frexp(table.astype(np.float64))
+            entries = np.ldexp(parts, 53).astype(np.int64)
+            # odd numbers times powers of two
+            zeros = np.frexp((entries & -entries).astype(np.float64))[1] - 1
+            zeros[entries == 0] = 0
+            exponents = exponents.astype(np.intp) - 53 + zeros
+            least = exponents.min(axis=0, initial=2000, where=entries != 0)
+            least[least == 2000] = 0
+            self._entries: NDArray[Any] = entries >> zeros
+            self._shifts = np.where(entries != 0, exponents - least, 0)
+            self.factors = [power(-e) for e in least.tolist()]
+        elif table.dtype.kind == "i":
+            self._entries, self.factors = table, [Fraction(1)] * table.shape[1]
+        else:
+            columns = [[fraction(entry) for entry in column] for column in table.T.astype(object)]
+            common = [lcm(*(entry.denominator for entry in column)) for column in columns]
+            whole = [[int(entry * c) for entry in column] for column, c in zip(columns, common, strict=True)]
+            self._entries = objects([entry for column in whole for entry in column])
+            self._entries = self._entries.reshape(table.shape[::-1]).T
+            self.factors = [Fraction(c) for c in common]
+        self.shape = table.shape
+
+    def whole(self, chosen: Any) -> Objects:
+        """Some rows, as integers of Python."""
+        entries: Objects = self._entries[chosen].astype(object)
+        return entries if self._shifts is None else entries << self._shifts[chosen].astype(object)
+
+    def leads(self, chosen: Any, v: Sequence[Fraction]) -> list[int]:
+        """The products of some rows and v, all times the same positive number."""
+        inner = [entry / factor for entry, factor in zip(v, self.factors, strict=True)]
+        common = lcm(*(entry.denominator for entry in inner))
+        found: list[int] = (self.whole(chosen) @ objects([int(entry * common) for entry in inner])).tolist()
+        return found
+
+    def solved_by(self, v: Sequence[Fraction], near: Floats, reach: Floats) -> bool:
+        """Whether v solves the inequalities; ``near`` are its products with the rows, but for ``reach``.
+
+        Those may all be multiplied, each by a positive number.
+        """
+        if not any(v) or (near < -reach).any():
+            return False
+        doubtful = np.flatnonzero(~(near > reach))
+        return all(
+            lead > 0 or (lead == 0 and i >= self.n_strict)
+            for i, lead in zip(doubtful.tolist(), self.leads(doubtful, v), strict=True)
+        )
+
+
+def scaled(table: NDArray[Any]) -> tuple[Floats, list[Fraction]]:
+    """A table with columns, and then rows, times powers of two that bring the largest entries near 1.
+
+    Returns
+    -------
+    table : array
+        Rounded only where entries underflow, or were no floating-point numbers.
+    columns : list of Fraction
+        The factors of the columns.
+    """
+    if table.dtype.kind == "i" and np.abs(table).max(initial=0) < 2**53:
+        table = table.astype(np.float64)
+    if table.dtype.kind == "f":
+        exponents = -np.frexp(np.abs(table).max(axis=0, initial=0.0))[1].astype(np.intp)
+        columns = [power(e) for e in exponents.tolist()]
+        table = np.ldexp(table, exponents)
+    else:
+        exact = [[fraction(entry) for entry in column] for column in table.T.astype(object)]
+        sizes = [max(map(abs, column)) for column in exact]
+        columns = [power(size.denominator.bit_length() - size.numerator.bit_length()) for size in sizes]
+        rounded = [[float(entry * c) for entry in column] for column, c in zip(exact, columns, strict=True)]
+        table = np.array(rounded, dtype=np.float64).reshape(table.shape[::-1]).T
+    rows = np.frexp(np.abs(table).max(axis=1, initial=0.0))[1]
+    return np.ldexp(table, -rows[:, None]), columns
+
+
+def rounded_leads(table: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """The products of the rows and a vector, and how far rounding and underflow can have moved them."""
+    size = table.shape[1] + 3
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is sure of nothing
+        return table @ v, 2 * size * (_EPS * (np.abs(table) @ np.abs(v)) + 1e-300)
+
+
+def in_floats(v: Sequence[Fraction]) -> Floats | None:
+    """A solution in floating point, times a power of two where it must; None if that does not help."""
+    sizes = [entry.numerator.bit_length() - entry.denominator.bit_length() for entry in v if entry]
+    low, high = min(sizes), max(sizes)
+    if high - low > 1900:
+        return None
+    factor = power(0 if max(high, -low) < 900 else -(low + high) // 2)
+    return np.array([float(entry * factor) for entry in v])
+
+
+# ---------------------------------------------------------------------------------------------------
+# Multipliers of a support
+
+
+def multipliers(rows: Rows, support: Ints) -> list[Fraction] | None:
+    """The multipliers that are 0 outside a support, where one choice of them, and no other, proves it."""
+    support = np.sort(support)
+    if not len(support) or support[0] >= rows.n_strict:
+        return None
+    strict = objects([int(i < rows.n_strict) for i in support.tolist()])
+    balance = rows.whole(support).T
+    found = _solve(np.vstack([strict[None, :], balance]))
+    if found is None or min(found[0]) < 0 or any((balance @ objects(found[0])).tolist()):
+        return None
+    answer = [Fraction(0)] * rows.shape[0]
+    for i, value in zip(support.tolist(), found[0], strict=True):
+        answer[i] = Fraction(value, found[1])
+    return answer
+
+
+def _solve(equations: Objects) -> tuple[list[int], int] | None:
+    """The solution of equations with the right-hand sides 1, 0, ..., 0: numerators, and their denominator.
+
+    It solves as many of the equations, the first among them, as there are unknowns, by Dixon's method: digit
+    by digit in base p, and from enough digits the fractions. None if no choice of them has one solution.
+    """
+    n = equations.shape[1]
+    chosen = _independent(_remainders(equations))
+    if chosen is None:
+        return None
+    square, right = equations[chosen], objects([1] + [0] * (n - 1))
+    inverse = _inverse(_remainders(square))
+    # Hadamard's inequality: the numbers of bits of numerators and denominator together
+    most = sum(sum(entry * entry for entry in row).bit_length() + 2 for row in square.tolist())
+    limbs = _limbs(square)
+    rest, answer, base, enough = right, right * 0, 1, 8 * _DIGIT
+    while True:
+        while base.bit_length() < enough:
+            digit = (inverse * _remainders(rest) % _PRIME).sum(axis=1) % _PRIME
+            for i, limb in enumerate(limbs):
+                rest = rest - ((limb @ digit).astype(object) << _DIGIT * i)
+            rest = rest // _PRIME
+            answer = answer + base * digit.astype(object)
+            base *= _PRIME
+        found = _fractions(answer.tolist(), base)
+        if found is not None and not any((square @ objects(found[0]) - found[1] * right).tolist()):
+            return found
+        if enough > most:
+            return None
+        enough *= 2
+
+
+def _limbs(table: Objects) -> list[NDArray[np.int64]]:
+    """The table as a sum of multiples of powers of 2^26, so that products with digits fit 64 bits."""
+    signs, rest = np.where(table < 0, -1, 1), np.abs(table)
+    limbs = []
+    while rest.any():
+        limbs.append(signs * (rest & 2**_DIGIT - 1).astype(np.int64))
+        rest = rest >> _DIGIT
+    return limbs
+
+
+def _remainders(table: Objects) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = (table % _PRIME).astype(np.int64)
+    return found
+
+
+def _independent(table: NDArray[np.int64]) -> list[int] | None:
+    """Rows that make a regular matrix modulo the prime, the first of the table first; None if none do."""
+    table, chosen = table.copy(), []
+    for column in range(table.shape[1]):
+        candidates = np.flatnonzero(table[:, column])
+        if not len(candidates):
+            return None
+        pivot = int(candidates[0])
+        chosen.append(pivot)
+        row = table[pivot] * pow(int(table[pivot, column]), -1, _PRIME) % _PRIME
+        table = (table - np.outer(table[:, column], row)) % _PRIME  # the pivot's own row becomes 0
+    return chosen
+
+
+def _inverse(square: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The inverse modulo the prime of a matrix whose rows come from :func:`_independent`: no pivot is 0."""
+    n = len(square)
+    table = np.hstack([square, np.eye(n, dtype=np.int64)])
+    for i in range(n):
+        row = table[i] * pow(int(table[i, i]), -1, _PRIME) % _PRIME
+        table = (table - np.outer(table[:, i], row)) % _PRIME
+        table[i] = row
+    return table[:, n:]
+
+
+def _fractions(values: list[int], base: int) -> tuple[list[int], int] | None:
+    """Numerators and one denominator, all small, that are these values modulo the base."""
+    limit, common = isqrt(base // 2), 1
+    for value in values:
+        # of the next remainders of Euclid's algorithm, the first that is small
+        high, low, before, after = base, value * common % base, 0, 1
+        if base - low <= limit:
+            continue
+        while low > limit:
+            quotient = high // low
+            high, low = low, high - quotient * low
+            before, after = after, before - quotient * after
+        common *= abs(after)
+        if common > limit:
+            return None
+    numerators = [value * common % base for value in values]
+    numerators = [value - base if value > base // 2 else value for value in numerators]
+    return (numerators, common) if max(map(abs, numerators)) <= limit else None
+
+
+# ---------------------------------------------------------------------------------------------------
+# The simplex method
+
+
+def simplex(rows: Rows, chosen: Ints) -> tuple[list[Fraction] | None, list[Fraction] | None]:
+    """A solution for some of the rows, or else their multipliers, by phase one with Bland's rule.
+
+    The programme: multipliers that are not negative, the sum of the rows 0, that of the strict ones 1. The
+    tableau holds whole numbers, over one denominator that is the last pivot (Edmonds, 1967).
+    """
+    n, size = len(chosen), rows.shape[1]
+    m = size + 1
+    tableau = np.zeros((m + 1, n + m + 1), dtype=object)
+    tableau[:size, :n] = rows.whole(chosen).T
+    tableau[size, :n] = [int(i < rows.n_strict) for i in chosen.tolist()]
+    tableau[:m, n : n + m] = np.eye(m, dtype=np.intp)
+    tableau[size, -1] = 1
+    # the sum of the artificial variables, in the units of the table that was given
+    common = lcm(*(factor.numerator for factor in rows.factors))
+    units = objects([*(int(common / factor) for factor in rows.factors), common])
+    tableau[m] = -(units @ tableau[:m])
+    tableau[m, n : n + m] = 0
+    basis, denominator = list(range(n, n + m)), 1
+    while True:
+        entering = next((j for j in range(n) if tableau[m, j] < 0), None)
+        if entering is None:
+            break
+        ratios = [
+            (Fraction(tableau[i, -1], tableau[i, entering]), basis[i], i)
+            for i in range(m)
+            if tableau[i, entering] > 0
+        ]
+        leaving = min(ratios)[2]  # the sum is bounded below, so there is one
+        row, pivot = tableau[leaving].copy(), tableau[leaving, entering]
+        tableau = (tableau * pivot - np.outer(tableau[:, entering], row)) // denominator
+        tableau[leaving], denominator = row, pivot
+        basis[leaving] = entering
+    if tableau[m, -1] == 0:
+        weights = [Fraction(0)] * (n + m)
+        for i, j in enumerate(basis):
+            weights[j] = Fraction(tableau[i, -1], denominator)
+        return None, weights[:n]
+    # the dual values are the units less the reduced costs of the artificial variables
+    duals = [-(unit - Fraction(tableau[m, n + i], denominator)) for i, unit in enumerate(units[:size])]
+    return [v * factor / common for v, factor in zip(duals, rows.factors, strict=True)], None
+
+
+def search(rows: Rows, start: Ints) -> tuple[list[Fraction] | None, list[Fraction] | None]:
+    """A solution, or else multipliers, whatever floating point says: more and more rows are looked at.
+
+    Parameters
+    ----------
+    rows : Rows
+    start : int array
+        Rows to begin with.
+    """
+    n, size = rows.shape
+    if size > _MOST_COLUMNS:
+        raise RuntimeError(
+            "floating point proves neither that the inequalities have a solution nor that they have none, "
+            f"and with {size} unknowns (more than {_MOST_COLUMNS}) fractions may take very long: exact=True "
+            "in capacity.decide or capacity.separable tries all the same; scaling the inputs may help"
+        )
+    whole = rows.whole(slice(None))
+    lengths = [max(map(abs, row)) or 1 for row in whole.tolist()]
+    chosen = np.union1d(start, [0]).astype(np.intp)
+    while True:
+        v, weights = simplex(rows, chosen)
+        if weights is not None:
+            answer = [Fraction(0)] * n
+            for i, value in zip(chosen.tolist(), weights, strict=True):
+                answer[i] = value
+            return None, answer
+        assert v is not None
+        leads = rows.leads(slice(None), v)
+        behind = [
+            (Fraction(lead, length), i)
+            for i, (lead, length) in enumerate(zip(leads, lengths, strict=True))
+            if lead < 0 or (lead == 0 and i < rows.n_strict)
+        ]
+        if not behind:
+            return v, None
+        chosen = np.union1d(chosen, [i for _, i in sorted(behind)[: size + 1]]).astype(np.intp)
