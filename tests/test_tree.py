@@ -842,7 +842,7 @@ FAMILY = {"questions": lambda rows, codes, weights: (tree.Numerical(1, a) for a 
         {"categorical_features": [0]},
         FAMILY | {"max_depth": 2},
     ],
-    ids=str,
+    ids=lambda parameters: ", ".join(parameters) or "defaults",
 )
 def test_a_tree_knows_the_proportions_of_the_weights_only(moons, parameters):
     X, y = moons[0].round(0 if "categorical_features" in parameters else 8)[:40], moons[1][:40]
