@@ -45,6 +45,7 @@ def example_weights(sample_weight: ArrayLike | None, m: int, *, all_zero: bool =
         raise ValueError(f"{wanted}{weights[wrong][0]}")
     if not (all_zero or weights.any()):
         raise ValueError("sample_weight must not be zero for all examples")
+    refuse_endless(weights)
     return weights
 
 
@@ -65,7 +66,6 @@ def times_class_weight(
     codes : (m,) array
         The place in ``classes`` of the label of each example.
     """
-    refuse_endless(weights)
     if class_weight is None:
         return weights
     if isinstance(class_weight, dict):

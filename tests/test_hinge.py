@@ -412,8 +412,8 @@ NAN = [[np.nan], [0.0], [1.0]]
         (lambda: hinge.objective(np.full((3, 1), 1e200), X3, Y3), "leaves the range of floating point"),
         (lambda: hinge.objective(W3, X3, Y3, cost=1j * (1 - np.eye(3))), "^cost must be real numbers"),
         (
-            lambda: hinge.objective(W3, X3, Y3, sample_weight=[1j, 1, 1]),
-            "^sample_weight must be real numbers",
+            lambda: hinge.objective(W3, X3, Y3, sample_weight=[1j] * 2),
+            "^sample_weight must be 2 finite numbers, at least 0, found complex128",
         ),
         (
             lambda: hinge.dual_objective([[0.0, 1e-9]] * 2, [[1e200]] * 2, [0, 0]),

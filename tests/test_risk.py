@@ -397,9 +397,12 @@ def test_the_interval_scales_with_the_largest_cost():
         (lambda: risk.bayes_rule([[np.nan, 0.5]]), r"^probabilities must be finite, found nan$"),
         (
             lambda: risk.zero_one([0, 1], [0, 1], sample_weight=[1j, 1]),
-            r"^sample_weight must be real numbers",
+            r"^sample_weight must be 2 finite numbers, at least 0, found complex128",
         ),
-        (lambda: risk.zero_one([0, 1], [0, 1], sample_weight=[1e308, 1e308]), r"its sum positive and finite"),
+        (
+            lambda: risk.zero_one([0, 1], [0, 1], sample_weight=[1e308, 1e308]),
+            r"^sample_weight must have a finite sum",
+        ),
         (lambda: risk.Confusion("a"), r"^counts must be real numbers"),
         (lambda: risk.Confusion([1, 2]), r"^counts must have a row and a column for each class"),
         (lambda: risk.Confusion([[1, -1], [0, 1]]), r"^counts must not be negative"),
