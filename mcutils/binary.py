@@ -304,7 +304,7 @@ class _Ascent:
         return worst if self.ends is None else 2 * worst
 
     def sweep(self, tolerance: float, most: int) -> bool:
-        """Some steps; whether the violation was brought below the tolerance."""
+        """Some steps, at least one for each block; whether the violation was brought below the tolerance."""
         most = min(most, self.max_iter - self.steps)
         if self.gram.whole is not None and len(self.beta) <= 2 * _BLOCK:
             steps, violation = self._inner(
@@ -338,7 +338,9 @@ class _Ascent:
             self.previous = chosen
             self.steps += steps
             self.work += (_PAIR_WORK * steps + len(self.beta)) * len(chosen)
-            most -= max(steps, 1)
+            most -= steps
+            if not steps:  # rounding has ended all progress
+                return False
 
     def _choose(self) -> Ints:
         """The worst on both sides of each group, and of the last choice those that are free, then any."""
@@ -437,6 +439,8 @@ class _Ascent:
         except np.linalg.LinAlgError:
             return None
         solved = cho_solve(factor, np.column_stack([error, constraints]), check_finite=False)
+        if not np.isfinite(solved).all():
+            return None
         direction: Floats = solved[:, 0]
         if self.ends is not None:
             shift = np.linalg.lstsq(constraints.T @ solved[:, 1:], constraints.T @ direction, rcond=None)[0]
@@ -705,10 +709,15 @@ def _solve_soft(
             ascent.precise = True
             continue
         gap = primal - dual
+        if not np.isfinite(gap):
+            raise ValueError(
+                "C and the kernel must leave primal and dual finite, "
+                f"found {primal:.3g} and {dual:.3g}: scale the inputs, or decrease C"
+            )
         # every step raises the dual: where it hardly rises any more, or the gap stays while the violation
         # falls to a few units in the last place, rounding has ended all progress
-        idle = gap >= 0.5 * best if reached else dual - top < _IDLE * gap
-        stalled = stalled + 1 if idle else 0
+        gained = gap < 0.5 * best if reached else dual - top > _IDLE * gap
+        stalled = 0 if gained else stalled + 1
         best, top = min(best, gap), max(top, dual)
         if gap <= tol * primal or ascent.steps >= max_iter or stalled > 25 or tolerance < 1e-15:
             break
@@ -794,8 +803,8 @@ def _solve_hard(
         elif square <= nothing:
             raise _not_separable(ascent, order, y, bias, root)
         gap = square - sum(lowest)
-        idle = gap >= 0.5 * best if reached else low - square < _IDLE * gap
-        stalled = stalled + 1 if idle else 0
+        gained = gap < 0.5 * best if reached else low - square > _IDLE * gap
+        stalled = 0 if gained else stalled + 1
         best, low = min(best, gap), min(low, square)
         if stalled > 25 or ascent.steps >= max_iter:
             if margin > unsure:

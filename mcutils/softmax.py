@@ -82,9 +82,12 @@ Ints: TypeAlias = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
 
-# Up to so many features, dense, a Newton step is preconditioned by a Cholesky factor for each class; above,
-# by the diagonal.
-_BLOCK_FEATURES = 200
+# A Newton step is preconditioned by the Hessian's diagonal, or by a Cholesky factor of its block of each
+# class: by these up to so many features of a dense X, if they take no more than so many multiplications, or
+# else from the first step on in which the diagonal has taken as much time as they would take.
+_BLOCK_FEATURES, _QUICK = 200, 2e8
+# A dense X is rotated first if that takes no more time than so many products with the Hessian.
+_ROTATION = 20
 # Most products with the Hessian in a Newton step.
 _PRODUCTS = 500
 # What WithProbabilities keeps a pair's probability away from 0 and 1, as LIBSVM does.
@@ -309,7 +312,7 @@ class _Problem:
 
     def gathered(self, R: Floats) -> Floats:
         r""":math:`\sum_i r_i (x_i, 1)^\top`, (k, d + bias)."""
-        found: Floats = np.asarray(self.X.T @ R).T if issparse(self.X) else R.T @ self.X
+        found = _columns(self.X, R)
         return np.column_stack([found, R.sum(axis=0)]) if self.bias else found
 
     def norm(self, V: Floats) -> float:
@@ -511,8 +514,10 @@ def _minimise(problem: _Problem, V: Floats, tol: float, max_iter: int) -> _Found
     d = problem.X.shape[1]
     penalised = np.zeros_like(V)
     penalised[:, :d] = 1.0
-    dense = not issparse(problem.X) and d <= _BLOCK_FEATURES
-    preconditioner = _Blocks(problem) if dense else _Diagonal(problem)
+    axes = _axes(problem)
+    few = axes is not None and d <= _BLOCK_FEATURES
+    quick = len(problem.y) * d**2 * problem.k <= _QUICK
+    preconditioner = _Blocks(axes) if axes is not None and few and quick else _Diagonal(problem, axes)
 
     V = V - V.mean(axis=0)  # the same vector added to all classes changes no probability
     f = problem.scores(V)
@@ -553,7 +558,15 @@ def _minimise(problem: _Problem, V: Floats, tol: float, max_iter: int) -> _Found
             v -= v[problem.rows, problem.y][:, None]  # so that a true class of probability 1 costs no digits
             return penalised * D + problem.gathered(_bend(q, v) * problem.prices[:, None])
 
-        D = _conjugate_gradients(bend, preconditioner, -gradient, min(0.1, slope / first))
+        accuracy = min(0.1, slope / first)
+        # a product takes 4 m d k operations, the factors of all blocks take 2 m d^2 k
+        doubtful = few and isinstance(preconditioner, _Diagonal)
+        exact, most = (accuracy / 2, d // 2) if doubtful else (accuracy, _PRODUCTS)
+        D, solved = _conjugate_gradients(bend, preconditioner, -gradient, exact, most)
+        if axes is not None and doubtful and not solved:
+            preconditioner = _Blocks(axes)  # from now on
+            preconditioner.update(bends)
+            D, _ = _conjugate_gradients(bend, preconditioner, -gradient, accuracy, _PRODUCTS)
         decrease = -float(np.vdot(gradient, D))
         ahead = problem.scores(D)
         # on a line the norm is a parabola and the scores are linear: no further product with X
@@ -567,12 +580,10 @@ def _minimise(problem: _Problem, V: Floats, tol: float, max_iter: int) -> _Found
     return found
 
 
-class _Blocks:
-    """Inverses of the Hessian's blocks of the classes, for few dense features.
-
-    The blocks are taken in other coordinates, in which they are far from singular even if the features are
-    not centred or almost dependent: the inputs are centred, which moves the intercept, and rotated to their
-    principal axes."""
+class _Axes:
+    """Other coordinates of dense inputs, in which the Hessian's blocks of the classes are far from singular
+    even if the features are not centred or almost dependent: the inputs are centred, which moves the
+    intercept, and rotated to their principal axes."""
 
     def __init__(self, problem: _Problem):
         X, prices = problem.X, problem.prices
@@ -581,8 +592,78 @@ class _Blocks:
         moved = X - self.centre
         triangle = np.linalg.qr(np.sqrt(prices)[:, None] * moved, mode="r")
         self.axes = np.linalg.svd(triangle, full_matrices=True)[2].T
-        ones = np.ones((len(moved), int(self.bias)))
-        self.columns = np.column_stack([moved @ self.axes, ones])
+        self.X = moved @ self.axes
+
+    def turned(self, R: Floats) -> Floats:
+        """A gradient in these coordinates."""
+        d, found = self.d, R.copy()
+        found[:, :d] = (R[:, :d] - R[:, d:] * self.centre if self.bias else R) @ self.axes
+        return found
+
+    def back(self, R: Floats) -> Floats:
+        """The machine that is R in these coordinates."""
+        d, found = self.d, R.copy()
+        found[:, :d] = R[:, :d] @ self.axes.T
+        if self.bias:
+            found[:, d] -= found[:, :d] @ self.centre
+        return found
+
+
+def _axes(problem: _Problem) -> _Axes | None:
+    """The principal axes, for few dense features, or if they cost little."""
+    if issparse(problem.X):
+        return None
+    m, d = problem.X.shape
+    # QR and singular values take 2 m d^2 + 20 d^3 operations, a product takes 4 m d k
+    cheap = 2 * m * d + 20 * d**2 <= _ROTATION * 4 * m * problem.k
+    return _Axes(problem) if d <= _BLOCK_FEATURES or cheap else None
+
+
+class _Diagonal:
+    """The inverse of the Hessian's diagonal, with the inputs centred for each class, which moves its
+    intercept."""
+
+    def __init__(self, problem: _Problem, axes: _Axes | None):
+        self.axes, self.bias = axes, problem.bias
+        self.X = X = problem.X if axes is None else axes.X
+        self.d = X.shape[1]
+        self.squares = X.multiply(X).tocsr() if issparse(X) else X**2
+
+    def update(self, bends: Floats) -> None:
+        self.own = bends.sum(axis=0)[:, None] + 1e-300
+        self.centre = np.zeros((bends.shape[1], self.d))
+        if self.bias:
+            self.centre = _columns(self.X, bends) / self.own
+        second = _columns(self.squares, bends)
+        self.diagonal = 1.0 + np.maximum(second - self.own * self.centre**2, 0.0)
+
+    def __call__(self, R: Floats) -> Floats:
+        d = self.d
+        R = R if self.axes is None else self.axes.turned(R)
+        solved = R.copy()
+        if self.bias:
+            solved[:, :d] -= R[:, d:] * self.centre
+        solved[:, :d] /= self.diagonal
+        if self.bias:
+            solved[:, d:] = R[:, d:] / self.own - (solved[:, :d] * self.centre).sum(axis=1, keepdims=True)
+        if self.axes is not None:
+            solved = self.axes.back(solved)
+        solved -= solved.mean(axis=0)
+        return solved
+
+
+def _columns(X: Any, R: Floats) -> Floats:
+    r""":math:`\sum_i r_i x_i^\top`, (k, d)."""
+    found: Floats = np.asarray(X.T @ R).T if issparse(X) else R.T @ X
+    return found
+
+
+class _Blocks:
+    """Inverses of the Hessian's blocks of the classes, for few dense features."""
+
+    def __init__(self, axes: _Axes):
+        self.axes, self.d = axes, axes.d
+        self.columns = np.column_stack([axes.X, np.ones((len(axes.X), int(axes.bias)))])
 
     def update(self, bends: Floats) -> None:
         self.factors = []
@@ -600,44 +681,10 @@ class _Blocks:
             self.factors.append((factor, unit))
 
     def __call__(self, R: Floats) -> Floats:
-        d = self.d
-        turned = R.copy()
-        turned[:, :d] = (R[:, :d] - R[:, d:] * self.centre if self.bias else R) @ self.axes
+        turned = self.axes.turned(R)
         for row, (factor, unit) in zip(turned, self.factors, strict=True):
             row[:] = cho_solve(factor, row / unit) / unit
-        solved = turned.copy()
-        solved[:, :d] = turned[:, :d] @ self.axes.T
-        if self.bias:
-            solved[:, d] -= solved[:, :d] @ self.centre
-        solved -= solved.mean(axis=0)
-        return solved
-
-
-class _Diagonal:
-    """The inverse of the Hessian's diagonal, with the inputs centred for each class, which moves its
-    intercept."""
-
-    def __init__(self, problem: _Problem):
-        X = problem.X
-        self.d, self.bias, self.problem = X.shape[1], problem.bias, problem
-        self.squares = X.multiply(X).tocsr() if issparse(X) else X**2
-
-    def update(self, bends: Floats) -> None:
-        second = self.squares.T @ bends if issparse(self.squares) else (bends.T @ self.squares).T
-        self.own = bends.sum(axis=0)[:, None] + 1e-300
-        self.centre = np.zeros((bends.shape[1], self.d))
-        if self.bias:
-            self.centre = self.problem.gathered(bends)[:, : self.d] / self.own
-        self.diagonal = 1.0 + np.maximum(np.asarray(second).T - self.own * self.centre**2, 0.0)
-
-    def __call__(self, R: Floats) -> Floats:
-        d = self.d
-        solved = R.copy()
-        if self.bias:
-            solved[:, :d] -= R[:, d:] * self.centre
-        solved[:, :d] /= self.diagonal
-        if self.bias:
-            solved[:, d:] = R[:, d:] / self.own - (solved[:, :d] * self.centre).sum(axis=1, keepdims=True)
+        solved = self.axes.back(turned)
         solved -= solved.mean(axis=0)
         return solved
 
@@ -647,15 +694,17 @@ def _conjugate_gradients(
     precondition: Callable[[Floats], Floats],
     target: Floats,
     accuracy: float,
-) -> Floats:
-    """A direction that solves product(D) = target to an accuracy, and never an ascent."""
+    most: int,
+) -> tuple[Floats, bool]:
+    """A direction that solves product(D) = target to an accuracy, and never an ascent; whether it was reached
+    within so many products."""
     D = np.zeros_like(target)
     R = target.copy()
     Z = precondition(R)
     P = Z.copy()
     size = float(np.vdot(R, Z))
-    goal = accuracy**2 * size
-    for _ in range(_PRODUCTS):
+    goal, solved = accuracy**2 * size, False
+    for _ in range(most):
         if not size > 0:
             break
         bent = product(P)
@@ -666,10 +715,11 @@ def _conjugate_gradients(
         R -= size / curvature * bent
         Z = precondition(R)
         before, size = size, float(np.vdot(R, Z))
-        if size <= goal:
+        solved = size <= goal
+        if solved:
             break
         P = Z + size / before * P
-    return D if D.any() else Z
+    return (D if D.any() else Z), solved
 
 
 class SoftmaxRegression(ClassifierMixin, BaseEstimator):
@@ -690,7 +740,7 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
     tol : float, default=1e-9
         How far primal and dual may be apart, relative to the primal (and at least 1).
     max_iter : int, default=100
-        The most Newton steps; each has up to 500 products with X.
+        The most Newton steps; each has up to 600 products with X.
     class_weight : dict, "balanced" or None
         Factors of C by label.
     warm_start : bool, default=False
@@ -720,7 +770,8 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
     Notes
     -----
     Newton's method, its steps solved by conjugate gradients. Memory is proportional to X, to the scores and
-    to W (with up to 200 dense features also to a d × d matrix for each class). Sparse matrices stay sparse.
+    to W (with up to 200 dense features also to a d × d matrix for each class, where that saves time). Sparse
+    matrices stay sparse.
     Features need not be centred or scaled for the sake of the solver; but where they vary by less than 1e-6
     of their size, rounding may keep the gap above ``tol``, which is then said.
 

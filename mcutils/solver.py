@@ -27,6 +27,7 @@ array([[-0.5     , -0.333333],
 (7.0, True)
 """
 
+import itertools
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,9 +64,12 @@ PRECISIONS = ("auto", "single", "double")
 
 # A sweep moves the examples that violate more than this part of the worst.
 _GREED = 0.6
-# The working set grows when others owe more than this part of the gap; first and later by so many examples.
-# When its rows fill the room for them, a quarter is exchanged when others owe more than that part.
-_SHARE, _FIRST, _MORE, _SHARE_FULL = 0.5, 512, 256, 0.9
+# The working set grows when others owe more than this part of the gap, and what it owes itself has fallen to
+# that part, or as many examples were moved as it has, since it last changed; first and later by so many
+# examples. When its rows fill the room for them, a quarter is exchanged instead.
+_SHARE, _SHRUNK, _FIRST, _MORE = 0.5, 0.5, 512, 256
+# A move of one example counts as so many operations for each example.
+_MOVE = 5.0
 # Up to so many free multipliers a Newton step is taken.
 _NEWTON = 1500
 # So much work of Newton steps is always allowed, and more each time, or where the ascent has taken more.
@@ -115,13 +119,9 @@ class _Whole:
         self.places = np.arange(len(matrix))
         self.member = np.ones(len(matrix))
 
-    def share(self) -> float:
-        """The part of the gap that examples outside the working set may owe before it changes."""
-        return 1.0
-
-    def more(self, violated: Floats) -> bool:
+    def more(self, violated: Floats) -> int:
         """All rows are there."""
-        return False
+        return 0
 
     def square(self, indices: Indices) -> Floats:
         return self.rows[np.ix_(indices, indices)]
@@ -175,21 +175,16 @@ class _ByRows:
                 found += found.dtype.type(self.shift)
             self.rows[free[part]] = found
 
-    def share(self) -> float:
-        """The part of the gap that examples outside the working set may owe before it changes."""
-        return _SHARE if (self.owner < 0).any() else _SHARE_FULL
-
-    def more(self, violated: Floats) -> bool:
-        """Add the worst examples to the working set; whether there were any."""
+    def more(self, violated: Floats) -> int:
+        """Bring the worst examples into the working set; how many."""
         others = np.where(self.member > 0, 0.0, violated)
         room = int((self.owner < 0).sum())
         count = min(_MORE, room) if room else len(self.owner) // 4
         worst = np.argpartition(-others, count)[:count] if len(others) > count else np.arange(len(others))
         worst = worst[others[worst] > 0]
-        if not len(worst):
-            return False
-        self.take(np.sort(worst), violated)
-        return True
+        if len(worst):
+            self.take(np.sort(worst), violated)
+        return len(worst)
 
     def square(self, indices: Indices) -> Floats:
         points = self.X[indices]
@@ -284,7 +279,13 @@ class _Progress:
 def _climb(
     gram: "_Whole | _ByRows", task: _Task, tol: float, max_iter: int, beta: Floats
 ) -> tuple[Floats, Certificate]:
-    """The block ascent of a kernel machine."""
+    """The block ascent of a kernel machine.
+
+    Each round moves examples, and changes the working set in between. It ends where the gap is small, where
+    nothing moves or where enough was moved, with the certificate and Newton's steps. All loops end: between
+    two changes of the working set an example moves, moves and changes are counted, rounds too, and rounds
+    without progress are few.
+    """
     from .jit import multiclass as compiled
 
     m, kind = len(beta), gram.rows.dtype
@@ -299,8 +300,8 @@ def _climb(
     left, budget = max_iter * m, _ROUND * m
     progress, goal, steps = _Progress(), tol, 0
     work, cheap = 0.0, _CHEAP
-    while True:
-        before = steps
+    for rounds in itertools.count(1):
+        before, entered = steps, 0
         table = np.ascontiguousarray(scores.T, dtype=kind)
         compiled.open_sides(beta, labels, prices, costs, task.every, upper, lower)
         while True:
@@ -315,7 +316,8 @@ def _climb(
                 task.every,
                 _GREED,
                 goal,
-                gram.share(),
+                _SHARE,
+                _SHRUNK,
                 min(budget, left - steps),
                 beta,
                 table,
@@ -325,26 +327,32 @@ def _climb(
             )
             steps += done
             gap = primal - dual
-            if gap <= goal * max(1.0, primal) or steps >= left or not outside > gram.share() * gap:
+            if gap <= goal * max(1.0, primal) or steps >= left or not outside > _SHARE * gap:
                 break
-            if not gram.more(violated):
+            if entered and not done:  # nothing could be done with those that entered
                 break
+            entered = gram.more(violated)
+            if not entered:
+                break
+            steps += entered
         beta = task.tidy(beta)
         scores = gram.product(beta)
         found = task.certificate(beta, scores, gram.curvatures, max(1, ceil(steps / m)))
-        if found.gap <= tol or steps >= left or progress.ended(found.primal, found.dual):
-            return beta, found
+        spent = steps >= left or rounds >= max_iter
+        if found.gap <= tol or spent or progress.ended(found.primal, found.dual):
+            break
         goal = min(goal, 0.5 * tol)
         if isinstance(gram, _ByRows) and kind == np.float32 and progress.idle > 1:
             gram, kind = gram.doubled(), np.dtype(np.float64)
             upper, lower, violated = upper.astype(kind), lower.astype(kind), violated.astype(kind)
         elif gap > goal * max(1.0, primal):  # the ascent has stalled
-            work += 5.0 * m * (steps - before)
-            if _newton(gram, task, beta, scores, max(work, cheap)):
+            work += _MOVE * m * (steps - before)
+            if _newton(gram, task, beta, scores, min(max(work, cheap), _MOVE * m * (left - steps))):
                 scores, work = gram.product(beta), 0.0
             else:
                 budget *= 2
             cheap *= 2
+    return beta, found
 
 
 def _newton_work(size: int) -> float:
@@ -514,7 +522,7 @@ def solve_block(
     tol : float
         The relative gap :math:`(P - D) / \max(1, |P|)` to stop at.
     max_iter : int
-        At most so many times m examples are moved.
+        At most so many times m examples are moved, in at most so many rounds; Newton's steps end a round.
     initial : (m, k) array-like, optional
         Multipliers to start from, as those of a smaller C; moved into their bounds first.
 
@@ -1115,8 +1123,9 @@ class CrammerSinger(_Machine):
     tol : float, default=1e-4
         The relative gap :math:`(P - D) / \max(1, |P|)` to stop at.
     max_iter : int, default=10,000
-        At most so many passes over the examples (linear), so many times m examples moved (kernels), or so
-        many steps of an interior-point method.
+        What bounds all work. For the linear machine, at most so many passes over the examples. With a kernel,
+        at most so many times m examples are moved or brought into the working set, in at most so many rounds;
+        Newton's steps end a round. For the solvers of cvxopt, at most so many steps of the interior point.
     warm_start : bool, default=False
         Whether :meth:`fit` starts at the multipliers of the last fit, moved into their bounds, as along a
         path of C. It does so where the labels are the same, in the same order.
@@ -1125,7 +1134,8 @@ class CrammerSinger(_Machine):
         computed in double precision in any case; where single cannot reach ``tol``, double goes on.
     cache_size : float, default=256
         So many MiB of kernel rows are kept at most, but no fewer than 512 rows. A row of the Gram matrix is
-        computed when its example joins the working set.
+        computed when its example joins the working set. Where there is room for no more, a quarter of the set
+        is exchanged each time that it has been of use, and the fit takes longer.
     check_kernel : bool, default=False
         Whether the whole Gram matrix is computed first, and refused if it has a negative eigenvalue. Without
         this only what is met is refused.

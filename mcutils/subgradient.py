@@ -55,6 +55,7 @@ AVERAGES = ("tail", "all", "weighted", None)
 INTERCEPTS = {False: 0, "appended": 1, "free": 2}
 
 _BLOCK = 16384  # rows whose scores are computed together
+_USELESS = 0.5  # a larger gap is said even if no tol asks for it
 
 
 def rate(
@@ -153,7 +154,8 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         So many epochs, of as many steps as there are examples.
     tol : float, optional
         Stop after 1, 2, 4, 8, ... or max_iter epochs where the relative gap of the certificate is at most
-        this. By default all epochs are made.
+        this. By default all epochs are made, and only a gap above 1/2 is warned of: the optimum may then be
+        less than half of the objective that was reached, and the certificate is of no use.
     delay : int or "radius"
         How many steps the first one is behind, :math:`t_0`: the step sizes are :math:`1/(\lambda (t_0 + t))`,
         or :math:`2/(\lambda (t_0 + t + 1))`. "radius" takes the least with a first :math:`\eta_t s_i` of at
@@ -194,7 +196,8 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
     objective_ : float or None
         The objective; None after ``partial_fit``.
     converged_ : bool or None
-        Whether the gap is at most ``tol``; None where this was not asked.
+        Whether the gap is at most ``tol``. Without ``tol`` False where the gap is above 1/2, else None, as
+        nothing was asked. ConvergenceWarning goes with each False. None after ``partial_fit``.
     lambda_ : float
         :math:`\lambda`.
     n_iter_ : int
@@ -353,16 +356,20 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
                 self._finish()
                 found = self.certificate_ = self._certify(X, codes, weights)
                 self.objective_ = found.primal
-                self.converged_ = None if self.tol is None else found.certifies(self.tol)
+                if self.tol is not None:
+                    self.converged_ = found.certifies(self.tol)
+                elif not found.certifies(_USELESS):
+                    self.converged_ = False
                 if self.converged_:
                     break
         self._before = told
         if not self.warm_start:
             del self._visits, self._counts
         if self.converged_ is False:
+            above = "1/2" if self.tol is None else f"tol={self.tol:g}"
             warnings.warn(
-                f"after {self.n_iter_} epochs the relative gap is {found.gap:.2g}, above "
-                f"tol={self.tol:g}: increase max_iter or tol, or decrease C",
+                f"after {self.n_iter_} epochs the relative gap is {found.gap:.2g}, above {above}: scale the "
+                "features, increase max_iter, or decrease C",
                 ConvergenceWarning,
                 stacklevel=2,
             )

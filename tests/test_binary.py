@@ -358,6 +358,52 @@ def test_a_machine_that_is_not_solved_says_by_how_much():
     assert said[0].filename == __file__
 
 
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(
+    ("C", "size"), [(inf, 1e-160), (1e300, 1e-100), (1e300, 1.0), (1e100, 1e100), (1.0, 1e150)]
+)
+def test_where_numbers_end_the_ascent_ends(monkeypatch, whole, C, size):
+    """Steps may become impossible and values infinite: no round is repeated without a gain."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 0] > 0.3 * rng.normal(size=60) * (inf > C), 1, -1)
+    rounds, refresh = [0], binary._Ascent.refresh
+
+    def counting(self):
+        rounds[0] += 1
+        assert rounds[0] < 200, "a round without steps is repeated for ever"
+        refresh(self)
+
+    monkeypatch.setattr(binary._Ascent, "refresh", counting)
+    if not whole:
+        monkeypatch.setattr(binary, "_BLOCK", 16)
+        monkeypatch.setattr(binary, "WHOLE_BYTES", 0)
+    machine = binary.BinarySVM(C, kernel="linear", max_iter=20_000)
+    said = ""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            assert machine.fit(size * X, y).n_iter_ <= 20_000
+        except binary.NotSeparable:
+            assert inf == C
+        except (RuntimeError, ValueError) as error:
+            said = str(error)
+    assert not said or "scale" in said
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("max_iter", [1, 10])
+def test_max_iter_bounds_the_steps(monkeypatch, whole, max_iter):
+    gram, y, C = sample(8)
+    monkeypatch.setattr(binary, "_BLOCK", 6)
+    rows = binary._Gram(np.diag(gram).copy(), lambda rows, columns: gram[rows][:, columns])
+    with pytest.warns(ConvergenceWarning, match=f"after {max_iter} steps"):
+        found = binary._solve(
+            binary._Gram.of_matrix(gram) if whole else rows, y, C, bias=True, tol=1e-9, max_iter=max_iter
+        )
+    assert found.certificate.n_iter == max_iter
+
+
 def test_a_long_ascent_is_not_given_up():
     """600,000 steps. For many of them the gap does not shrink, while the dual rises."""
     X, y = make_classification(400, 20, n_informative=5, flip_y=0.1, random_state=0)

@@ -433,6 +433,54 @@ def test_features_of_all_sizes_centred_or_not_and_dependent():
     np.testing.assert_allclose(there.intercept_ + 1e3 * there.coef_.sum(axis=1), here.intercept_, atol=1e-3)
 
 
+def test_factors_are_made_only_where_they_save_time(monkeypatch):
+    """One of d x d for each class and step takes as long as d/2 products: no cliff between 200 features and
+    201. The optimum is the same with them, without them, and with some."""
+    products, factors = [0], [0]
+    solve, update = softmax._conjugate_gradients, softmax._Blocks.update
+
+    def counting(product, *others):
+        def counted(D):
+            products[0] += 1
+            return product(D)
+
+        return solve(counted, *others)
+
+    def made(self, bends):
+        factors[0] += 1
+        update(self, bends)
+
+    monkeypatch.setattr(softmax, "_conjugate_gradients", counting)
+    monkeypatch.setattr(softmax._Blocks, "update", made)
+
+    def work(X, y, C):
+        products[0] = factors[0] = 0
+        machine = SoftmaxRegression(C).fit(X, y)
+        assert machine.converged_
+        return machine.certificate_, factors[0], products[0] + X.shape[1] / 2 * factors[0], machine.n_iter_
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(20, size=600)
+    X = 0.5 * rng.normal(size=(20, 201))[y] + rng.normal(size=(600, 201))
+    _, few, cost, _ = work(X[:, :200], y, 1e-3)
+    _, none, one_more, _ = work(X, y, 1e-3)
+    assert few == none == 0
+    assert 0.5 < cost / one_more < 2
+    # overlapping classes at a large price: the diagonal is not enough, from some step on
+    X = 0.3 * rng.normal(size=(20, 60))[y] + rng.normal(size=(600, 60))
+    monkeypatch.setattr(softmax, "_QUICK", 1e6)
+    mixed, some, with_some, steps = work(X, y, 1e3)
+    monkeypatch.setattr(softmax, "_QUICK", np.inf)
+    always, all_of_them, _, most = work(X, y, 1e3)
+    monkeypatch.setattr(softmax, "_BLOCK_FEATURES", 0)
+    never, none, without, _ = work(X, y, 1e3)
+    assert none == 0 < some < steps
+    assert all_of_them == most
+    assert with_some < without
+    for one in (mixed, never):
+        assert one.primal == pytest.approx(always.primal, rel=2e-9)
+
+
 def test_rounding_is_not_certified_away():
     """Features that are almost all offset: the gap says what is lost, or the machine is right."""
     rng = np.random.default_rng(0)

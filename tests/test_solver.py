@@ -382,6 +382,88 @@ def test_rows_are_computed_as_they_are_touched(loss, monkeypatch):
     assert wide.certificate_.dual <= narrow.certificate_.primal
 
 
+def counted(monkeypatch, most):
+    """Count the rows that are computed, and refuse more than this: an endless loop would never be seen."""
+    rows = [0]
+    take = solver._ByRows.take
+
+    def counting(self, new, violated):
+        rows[0] += len(new)
+        assert rows[0] <= most, "rows of the Gram matrix are exchanged for ever"
+        take(self, new, violated)
+
+    monkeypatch.setattr(solver._ByRows, "take", counting)
+    return rows
+
+
+def three_heaps(m=5200):
+    y = np.arange(m) % 3
+    return np.random.default_rng(0).normal(size=(m, 2)) + 4 * np.c_[y == 1, y == 2], y
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_a_cache_of_a_tenth_of_the_rows_is_enough(loss, precision, monkeypatch):
+    """What is outside owes 9/10 of the gap before anything has moved: no reason to exchange rows."""
+    rows = counted(monkeypatch, 5200)
+    X, y = three_heaps()
+    machine = MACHINES[loss](kernel="rbf", cache_size=1, precision=precision).fit(X, y)
+    assert machine.converged_
+    assert rows[0] > 512  # some were exchanged
+    wide = MACHINES[loss](kernel="rbf").fit(X, y)
+    assert machine.certificate_.dual <= wide.certificate_.primal
+    assert wide.certificate_.dual <= machine.certificate_.primal
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+def test_max_iter_bounds_moves_and_exchanges(loss, monkeypatch):
+    """So many times m, the last sweep or exchange excepted, however small the cache."""
+    X, y = three_heaps(1200)
+    monkeypatch.setattr(solver, "_FIRST", 64)
+    for C, max_iter in product((1.0, 1e8), (1, 3)):
+        with monkeypatch.context() as patch:
+            rows = counted(patch, 64 + max_iter * len(X) + 64)
+            machine = MACHINES[loss](C, kernel="rbf", cache_size=1e-3, max_iter=max_iter, tol=1e-7)
+            with pytest.warns(ConvergenceWarning, match=r"the relative gap of primal and dual is \d"):
+                machine.fit(X, y)
+        assert rows[0] > 64
+        assert max_iter <= machine.n_iter_ <= max_iter + 1
+        assert not machine.converged_
+
+
+def awkward(name, m=300):
+    """Samples that leave a working set little to do, or very much."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(m, 2)), np.arange(m) % 3
+    if name == "one row":
+        X[:] = 1.0
+    if name == "duplicates":
+        X = rng.integers(2, size=(m, 2)).astype(float)
+    if name == "one class":
+        y = np.where(np.arange(m) < 4, 1 + np.arange(m) % 2, 0)
+    if name == "one far away":
+        X[0] = 1e6
+    return X, y
+
+
+@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("name", ["one row", "duplicates", "one class", "one far away", "noise"])
+def test_awkward_samples_and_a_tiny_cache(loss, name, monkeypatch):
+    X, y = awkward(name)
+    wide = MACHINES[loss](0.1, kernel="rbf", tol=1e-3).fit(X, y)
+    monkeypatch.setattr(solver, "_FIRST", 16)
+    narrow = MACHINES[loss](0.1, kernel="rbf", cache_size=1e-3, tol=1e-3)
+    with monkeypatch.context() as patch:
+        counted(patch, 100 * len(X))
+        narrow.fit(X, y)
+    assert narrow.converged_
+    assert narrow.certificate_.primal == pytest.approx(wide.certificate_.primal, rel=2e-3)
+    # with a price that none of them can pay it ends, and says so
+    counted(monkeypatch, 7 * len(X))
+    with pytest.warns(ConvergenceWarning, match="not solved to tol"):
+        narrow.set_params(C=1e9, max_iter=5).fit(X, y)
+
+
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_precision(precision):
     """The certificate is in double precision, and where single cannot reach the gap, double goes on."""

@@ -11,7 +11,7 @@ import pytest
 from cvxopt import matrix, solvers
 from scipy.sparse import csc_array, csr_array
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
@@ -22,6 +22,9 @@ from mcutils.hinge import ClassMap
 from mcutils.jit import subgradient as compiled
 from mcutils.risk import costs_from_weights
 from mcutils.subgradient import SubgradientMachine, rate
+
+# what is compared is the same after few epochs as after many
+few_epochs = pytest.mark.filterwarnings("ignore:after .* epochs:sklearn.exceptions.ConvergenceWarning")
 
 SLOPES = {
     "crammer-singer": hinge.crammer_singer_subgradient,
@@ -80,6 +83,7 @@ def problem(trial, mapped=False):
     return X, y, cost, weights, ClassMap(rng.normal(size=(k, 4))) if mapped else None
 
 
+@few_epochs
 @pytest.mark.parametrize("mapped", [False, True])
 @pytest.mark.parametrize("fit_intercept", [False, "appended", "free"])
 @pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
@@ -158,6 +162,7 @@ def test_it_is_the_algorithm_as_it_is_stated(loss, average, fit_intercept, mappe
             assert found.dual >= best - 1e-9
 
 
+@few_epochs
 @pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
 @pytest.mark.parametrize("C", [0.01, 0.3])
 def test_the_certificate_encloses_the_optimum_of_liblinear(average, C):
@@ -213,6 +218,7 @@ def test_the_rate_by_its_formula():
         assert longer[name] == pytest.approx(long[name], rel=1e-5)
 
 
+@few_epochs
 @pytest.mark.parametrize("fit_intercept", [False, "appended", "free"])
 @pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
 @pytest.mark.parametrize("loss", hinge.LOSSES)
@@ -230,6 +236,7 @@ def test_sparse_and_dense_are_one(loss, average, fit_intercept):
         clone(machine).partial_fit(form(X), y, classes=np.unique(y))
 
 
+@few_epochs
 @pytest.mark.parametrize("average", ["all", "weighted", None])
 def test_batches_are_one_epoch(average):
     X, y, cost, *_ = problem(4)
@@ -269,6 +276,7 @@ def test_the_tail_of_a_stream():
         assert len(parts._marks) <= 2
 
 
+@few_epochs
 def test_fit_and_then_more():
     X, y, *_ = problem(4)
     machine = SubgradientMachine(max_iter=2, shuffle=False, average="all").fit(X, y)
@@ -344,6 +352,7 @@ def test_the_three_intercepts(loss, average):
     assert appended.certificate_.dual < none.certificate_.primal
 
 
+@few_epochs
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("average", ["tail", "weighted"])
 @pytest.mark.parametrize("loss", hinge.LOSSES)
@@ -388,6 +397,7 @@ def asked_of(asked):
     return {name: value for name, value in asked.items() if name != "sample_weight"}
 
 
+@few_epochs
 @pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
 def test_a_delay_is_steps_that_are_not_made(average):
     for fit_intercept, mode in ((False, 0), ("appended", 1), ("free", 2)):
@@ -419,6 +429,7 @@ def test_a_delay_is_steps_that_are_not_made(average):
     assert 1 / (0.02 * (delay + 1)) <= 1 / radius < 1 / (0.02 * delay)
 
 
+@few_epochs
 def test_a_delay_helps_where_c_is_large():
     X, y = load_iris(return_X_y=True)
     X = scale(X)
@@ -461,6 +472,7 @@ def test_a_warm_start_goes_on(average, fit_intercept):
         np.testing.assert_allclose(found, (W[1] - W[0]) / (count[1] - count[0]), rtol=1e-8, atol=1e-10)
 
 
+@few_epochs
 def test_a_warm_start_begins_anew_where_its_multipliers_would_mean_something_else():
     X, y, *_ = problem(0)
     machine = SubgradientMachine(warm_start=True, max_iter=2, random_state=0)
@@ -495,6 +507,7 @@ def test_a_warm_start_begins_anew_where_its_multipliers_would_mean_something_els
     assert machine.converged_ is True
 
 
+@few_epochs
 def test_two_classes_have_both_rows_and_one_decision():
     X, y = load_iris(return_X_y=True)
     X, y = X[50:], np.where(y[50:] == 1, "no", "yes")
@@ -525,6 +538,29 @@ def test_the_stopping_rule():
     assert found.converged_ is False
 
 
+def test_a_certificate_that_is_of_no_use_is_said():
+    """Without tol all epochs are made, and nothing is asked of the gap but that it is at most 1/2."""
+    X, y = load_wine(return_X_y=True)
+    machine = SubgradientMachine(random_state=0)
+    with pytest.warns(
+        ConvergenceWarning, match=r"after 100 epochs the relative gap is 1, above 1/2: scale the features, "
+    ) as heard:
+        machine.fit(X, y)
+    assert heard[0].filename == __file__
+    assert machine.n_iter_ == 100
+    assert machine.converged_ is False
+    assert machine.certificate_.gap > 0.99
+    # what is advised helps: nothing is said, and nothing was asked
+    assert machine.fit(scale(X), y).converged_ is None
+    assert machine.certificate_.gap < 0.5
+    assert clone(machine).set_params(C=1e-6).fit(X, y).converged_ is None
+    # a tol of the user counts instead
+    assert machine.set_params(tol=0.7, C=0.01, max_iter=200).fit(scale(X), y).converged_ is True
+    machine.partial_fit(X, y)
+    assert machine.converged_ is None
+
+
+@few_epochs
 def test_order_and_seed():
     X, y, *_ = problem(0)
     found = [

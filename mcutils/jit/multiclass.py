@@ -266,6 +266,7 @@ def climb(
     greed,
     tolerance,
     share,
+    fall,
     most,
     beta,
     scores,
@@ -276,7 +277,9 @@ def climb(
     r"""Move the worst examples of a working set, until the gap is small or owed to others.
 
     A sweep computes all violations, and moves the examples whose violation is more than ``greed`` times the
-    worst. Each time that the worst has fallen by a fifth, primal and dual are computed.
+    worst. Each time that the worst has fallen by a fifth, primal and dual are computed. What others owe does
+    not end it before the working set was of use: what it owes itself has fallen to ``fall`` times what it
+    was, or as many examples were moved as it has.
 
     Parameters
     ----------
@@ -299,6 +302,8 @@ def climb(
         Of the relative gap.
     share : float
         The part of the gap that others may owe.
+    fall : float
+        Between 0 and 1.
     most : int
         At most about so many rows are moved.
     beta : (m, k) array
@@ -321,7 +326,8 @@ def climb(
     high, low = np.empty_like(violated), np.empty_like(violated)
     appeal, moved, todo = np.empty(k), np.empty(k), np.empty(m, np.intp)
     steps, last = 0, np.inf
-    primal = dual = outside = 0.0
+    primal = dual = outside = first = 0.0
+    size = (member > 0).sum()
     while True:
         violations(scores, labels, every, upper, lower, high, low, violated)
         top = violated[0] * member[0]
@@ -333,7 +339,9 @@ def climb(
             last = worst
             primal, dual, outside = values(scores, labels, prices, costs, every, beta, member)
             gap = primal - dual
-            if gap <= tolerance * max(1.0, primal) or outside > share * gap or steps >= most:
+            first = first if steps > 0 else gap - outside
+            used = gap - outside <= fall * first or steps >= size
+            if gap <= tolerance * max(1.0, primal) or (outside > share * gap and used) or steps >= most:
                 return steps, primal, dual, outside
         n, before = 0, steps
         for i in range(m):

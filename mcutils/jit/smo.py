@@ -75,6 +75,8 @@ def pairs(gram, lower, upper, ends, beta, error, tolerance, tiny, max_steps):
                 gain = slope * slope / curvature
                 if gain > most:
                     j, most = s, gain
+        if j < 0:  # all gains are below the least number that there is
+            return step, violation
 
         row_j = gram[j]
         curvature = max(row_i[i] + row_j[j] - 2.0 * row_i[j], tiny)
