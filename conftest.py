@@ -14,6 +14,7 @@ only in chapters that differ from the last commit. The summary says what was lef
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 from queue import Empty
 from typing import Any
@@ -174,8 +175,11 @@ class Chapter(IPyNbFile):
 
     def opened(self) -> set[Path]:
         """The files of this repository that the kernel has opened since it started."""
-        reply = self.run("", opened="sorted(__import__('sys')._opened_by_the_chapter)")
-        names: list[str] = ast.literal_eval(reply["user_expressions"]["opened"]["data"]["text/plain"])
+        # as a text: of a long list the kernel would show the beginning
+        reply = self.run(
+            "", opened="__import__('json').dumps(sorted(__import__('sys')._opened_by_the_chapter))"
+        )
+        names = json.loads(ast.literal_eval(reply["user_expressions"]["opened"]["data"]["text/plain"]))
         return {source_of(Path(self.path.parent, name).resolve()) for name in names}
 
 
