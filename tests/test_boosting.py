@@ -572,7 +572,7 @@ def test_memory():
 X3, Y3 = [[0.0], [1.0], [2.0]], [0, 1, 2]
 
 
-@pytest.mark.parametrize("unit", [1e-300, 1e-140, 1e140, 1e307])
+@pytest.mark.parametrize("unit", [1e-300, 1e-140, 1e140, 1e304])
 def test_only_the_proportions_of_weights_matter(unit):
     X, y = load_iris(return_X_y=True)
     weights = np.random.default_rng(0).uniform(0.5, 2, size=150)

@@ -48,6 +48,7 @@ def test_a_data_file_is_seen_where_its_name_is_a_string(root: Path):
     assert "shop/safe/costs.csv" not in seen(root, "import shop.safe")
     assert "shop/safe/costs.csv" in seen(root, "import shop.safe", "load = 'costs'")
     assert seen(root, "load = 'costs'") == []  # and where its package is imported
+    assert seen(root, "load = 'costs.csv'") == ["shop/safe/costs.csv"]  # or with its whole name
 
 
 def test_what_cannot_be_read_as_python_sees_nothing(root: Path):

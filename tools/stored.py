@@ -30,9 +30,9 @@ ROOT = Path(__file__).resolve().parents[1]
 GENERATED = {"_build", "__pycache__", "build", "dist", "node_modules"}
 
 
-def files(root: Path = ROOT) -> Iterator[Path]:
+def files(root: Path | None = None) -> Iterator[Path]:
     """Every file of the repository in a fixed order, without hidden and generated ones."""
-    for path in sorted(root.iterdir()):
+    for path in sorted((root or ROOT).iterdir()):
         if path.name.startswith(".") or path.name in GENERATED or path.name.endswith(".egg-info"):
             continue
         if path.is_dir():
@@ -106,8 +106,8 @@ def _data_beside(path: Path) -> Iterator[Path]:
 def seen(nb: nbformat.NotebookNode) -> list[Path]:
     """The files of this repository that the code of a notebook can see, in a fixed order.
 
-    A data file is seen if it lies in a package that is imported and if its name, without the ending, is
-    a string somewhere in the code or in the modules.
+    A data file is seen if its name is a string somewhere in the code or in the modules; without the ending,
+    if it lies in a package that is imported.
     """
     try:
         sources = [Source("\n\n".join(_code(nb)), "")]
@@ -124,7 +124,8 @@ def seen(nb: nbformat.NotebookNode) -> list[Path]:
                 waiting.extend(sources[-1].modules)
     strings = set().union(*(source.strings for source in sources))
     data = {file for path in modules for file in _data_beside(path) if file.stem in strings}
-    return sorted(modules | data)
+    named = {file for file in files() if file.name in strings and file.suffix not in (".py", ".ipynb")}
+    return sorted(modules | data | named)
 
 
 def key(nb: nbformat.NotebookNode) -> str:
