@@ -409,7 +409,7 @@ def _own_diagonal(X: Any) -> Floats:
 precomputed = Kernel("precomputed", {}, _no_columns, _own_diagonal)
 
 
-def check_named(gamma: Any, degree: Any, coef0: Any) -> None:
+def _check_named(gamma: Any, degree: Any, coef0: Any) -> None:
     """The parameters of the named kernels, whatever kernel is asked for: a slip would be silent otherwise."""
     if not (isinstance(gamma, str) and gamma in ("scale", "auto")):
         _number(gamma, "gamma", "'scale', 'auto' or a positive number", lambda v: v > 0)
@@ -450,7 +450,7 @@ def resolve(
     >>> kernel.resolve("polynomial", 0.5, 2, 1.0)
     Kernel(name='polynomial', parameters={'q': 2, 'a': 2.0, 'b': 1.0})
     """
-    check_named(gamma, degree, coef0)
+    _check_named(gamma, degree, coef0)
     if isinstance(kernel, Kernel):
         return kernel
     if not isinstance(kernel, str) or kernel not in ("linear", "polynomial", "rbf", "precomputed"):

@@ -61,7 +61,7 @@ from .binary import (
 )
 from .certificate import Certificate
 from .hinge import _check_cost
-from .kernel import Kernel, _integer, _is_precomputed, _points, _Rows, _squares, check_named, resolve
+from .kernel import Kernel, _check_named, _integer, _is_precomputed, _points, _Rows, _squares, resolve
 from .margin import _check_labels, _check_scores
 
 __all__ = ["MistakeBound", "MulticlassPerceptron", "mira", "mistake_bound", "ultraconservative"]
@@ -579,7 +579,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         for name in ("fit_intercept", "shuffle"):
             switch(getattr(self, name), name)
         seed(self.random_state)
-        check_named(self.gamma, self.degree, self.coef0)
+        _check_named(self.gamma, self.degree, self.coef0)
         voted = isinstance(self.average, str) and self.average == "voted"
         if not (voted or isinstance(self.average, (bool, np.bool_))):
             raise ValueError(f"average must be True, False or 'voted', found {self.average!r}")

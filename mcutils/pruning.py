@@ -71,7 +71,7 @@ _TIE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A tree given by arrays with an entry for each node, the root first.
+    """A tree given by arrays with an entry for each node, the root first; they are kept as arrays.
 
     Attributes
     ----------
@@ -79,8 +79,6 @@ class Shape:
         The children, -1 at leaves. A child has a larger number than its parent.
     counts : (nodes, k) array-like
         The numbers of items of each class, or their weights. Those of a node are the sum of its children's.
-
-    All three are kept as arrays.
 
     Examples
     --------
