@@ -162,7 +162,8 @@ def test_no_stump_is_better(votes, data):
     assert D[found(X) != Y].sum() == pytest.approx(found.error, abs=1e-12)
     # the order of the values matters, not their distances; and the rows stand in no order
     again = best_stump(np.exp(X), Y, D, votes=votes)
-    assert np.array_equal(again(np.exp(X)), found(X))
+    same = again(np.exp(X)) == found(X)
+    assert same[D > 0].all()  # an example without weight may lie on either side
     order = rng.permutation(m)
     shuffled = best_stump(X[order], Y[order], D[order], votes=votes)
     assert (shuffled.feature, shuffled.threshold) == (found.feature, found.threshold)
