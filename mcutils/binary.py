@@ -1133,7 +1133,7 @@ class Separation:
     bias : float or None
         Its b; 0.0 for one through the origin. A fraction where the weights are.
     margin : float or None
-        Its geometric margin, as computed.
+        Its geometric margin, as computed: 0.0 where it is smaller than every positive float.
     multipliers : (m,) array of fractions.Fraction, or None
         If there is none: :math:`\lambda \ge 0` with sum 1 and :math:`\sum_i \lambda_i y_i x_i = 0`, and with
         a bias also :math:`\sum_i \lambda_i y_i = 0`, exactly. So a convex combination of each class is the

@@ -719,7 +719,7 @@ def test_separation_is_proved_at_every_scale(A, labels, exponents, bias):
     if found.separable:
         scores = points @ np.array([Fraction(w) for w in found.weights.tolist()]) + Fraction(found.bias)
         assert min(scores * y) > 0
-        assert found.margin > 0
+        assert found.margin >= 0  # the distance itself may be smaller than every float
     else:
         weights = found.multipliers
         assert min(weights) >= 0
