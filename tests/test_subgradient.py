@@ -162,6 +162,7 @@ def test_it_is_the_algorithm_as_it_is_stated(loss, average, fit_intercept, mappe
             assert found.dual >= best - 1e-9
 
 
+@pytest.mark.filterwarnings("ignore:Liblinear:sklearn.exceptions.ConvergenceWarning")  # see test_solver.py
 @few_epochs
 @pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
 @pytest.mark.parametrize("C", [0.01, 0.3])
@@ -429,6 +430,7 @@ def test_a_delay_is_steps_that_are_not_made(average):
     assert 1 / (0.02 * (delay + 1)) <= 1 / radius < 1 / (0.02 * delay)
 
 
+@pytest.mark.filterwarnings("ignore:Liblinear:sklearn.exceptions.ConvergenceWarning")  # see test_solver.py
 @few_epochs
 def test_a_delay_helps_where_c_is_large():
     X, y = load_iris(return_X_y=True)
