@@ -278,7 +278,7 @@ def climb(
 
     A sweep computes all violations, and moves the examples whose violation is more than ``greed`` times the
     worst. Each time that the worst has fallen by a fifth, primal and dual are computed. What others owe does
-    not end it before the working set was of use: what it owes itself has fallen to ``fall`` times what it
+    not end it before the working set was of use: its own part of the gap has fallen to ``fall`` times what it
     was, or as many examples were moved as it has.
 
     Parameters
