@@ -33,7 +33,7 @@ ValueError: rho=0.5 was chosen from the data, ... fixed before: ask for uniform_
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor, fsum, log, log2, sqrt
+from math import floor, fsum, inf, log, log2, sqrt
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -507,12 +507,16 @@ def _kernel_bound(
         # with the norm free too, a larger rho is the same as a smaller norm
         largest_rho = _check_rho_max(rho_max, 0 if uniform_in_norm else rho)
     ratio = max(norm / rho, least_norm / largest_rho)
-    octaves = 2 + (log2(ratio * largest_rho / least_norm) if least_norm > 0 else log2(largest_rho / rho))
+    octaves = log2(largest_rho) - log2(
+        rho
+    )  # differences of logarithms: quotients may leave the range of floats
+    if uniform_in_norm:
+        octaves += log2(norm) - log2(least_norm) if norm > 0 else -inf
     return Bound(
         "thm-bound-uniform-lambda" if uniform_in_norm else "thm-bound-uniform-rho",
         empirical,
         2 * _factor(kind, k) * ratio * size,
-        _confidence(m, delta, data_dependent, octaves),
+        _confidence(m, delta, data_dependent, 2 + max(0.0, octaves)),
     )
 
 

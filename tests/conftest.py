@@ -9,9 +9,15 @@ from hypothesis import settings
 # scikit-learn's own checks of an estimator are complete only with SciPy's array API switched on.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
-# No deadlines: a slow computer must not fail a property test.
-settings.register_profile("patient", parent=settings.default, deadline=None)
-settings.load_profile("patient")
+# No deadlines: a slow computer must not fail a property test. The same examples in every run: what is red
+# is red for everybody, and `--hypothesis-profile=explore` looks for new ones.
+settings.register_profile(
+    "repeatable", parent=settings.get_profile("default"), deadline=None, derandomize=True
+)
+settings.register_profile(
+    "explore", parent=settings.get_profile("default"), deadline=None, derandomize=False, max_examples=500
+)
+settings.load_profile("repeatable")
 
 ROOT = Path(__file__).resolve().parents[1]
 
