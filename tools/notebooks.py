@@ -33,7 +33,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from nbval.plugin import coalesce_streams  # type: ignore[import-untyped]
 
-from tools import stored
+from tools import forked, stored
 from tools.stored import ROOT
 
 SECONDS_A_CELL = 300
@@ -223,6 +223,8 @@ def execute(path: Path, nb: NotebookNode) -> tuple[list[Any], float]:
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as problem:
         cell = run.cells[begun[-1]]
         raised = [line for o in cell.outputs if o.output_type == "error" for line in o.traceback]
+        if not isinstance(problem, CellExecutionError):  # what the cell raised when it was stopped
+            raised = []
         error = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(raised) or str(problem))
         raise CellError(path, begun[-1], cell, error) from None
     seconds = time.perf_counter() - start
@@ -253,7 +255,7 @@ def two_at_a_time(job: Callable[[Path], Any], paths: Iterable[Path]) -> Iterator
         except CellError as error:
             return path, error
 
-    with ThreadPoolExecutor(max_workers=2) as pool:
+    with forked.prepared(), ThreadPoolExecutor(max_workers=2) as pool:
         yield from pool.map(caught, paths)
 
 
