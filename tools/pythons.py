@@ -18,8 +18,8 @@ from tools.environment import ROOT, THIS, Place
 
 PROMISED = [(3, minor) for minor in range(50) if run.refusal((3, minor), None) is None]
 
-# The mutants are left to the main Python: they ask whether a witness can fail, and that is logic.
-PYTEST = ("pytest", "-q", "-n", "2", "--dist", "loadscope", "--nbval", "--no-mutants", "chapters")
+# Mutants and further configurations of an estimator are left to the main Python: they are about logic.
+PYTEST = (*run.PYTEST, "-q", "--quick", "--no-mutants", "chapters")
 
 
 def test(place: Place) -> int:

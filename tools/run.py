@@ -92,7 +92,7 @@ LEFT_OUT = 77  # the exit status of a step that this machine cannot take and tha
 # Another machine, as far as one machine can be another: other BLAS kernels, another number of
 # threads, plain instructions. The printed numbers must not notice.
 OTHER_MACHINE = {"OPENBLAS_CORETYPE": "Prescott", "OMP_NUM_THREADS": "2", "NUMBA_CPU_NAME": "generic"}
-ON_OTHER_MACHINE = (("chapters, other numerics", ("pytest", "--nbval", "--no-mutants", "chapters")),)
+ON_OTHER_MACHINE = (("chapters, other numerics", PYTEST + ("--no-mutants", "chapters")),)
 
 CI_TESTS = (
     ("other Pythons", ("tools.pythons",)),

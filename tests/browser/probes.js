@@ -94,6 +94,7 @@ globalThis.mcProbe = (() => {
   // ---- what is folded ----
 
   let foldable = [];
+  let wasClosed = [];
 
   const control = (fold) =>
     fold.localName === "details" ? fold.querySelector(":scope > summary") : fold.querySelector("button, summary, [tabindex]");
@@ -116,11 +117,16 @@ globalThis.mcProbe = (() => {
     return opener && document.activeElement === opener && opener.tabIndex >= 0 ? "closed" : "no focus";
   }
 
-  const isOpen = (number) => unfolded(foldable[number]);
+  const closed = (numbers) => numbers.filter((number) => !unfolded(foldable[number]));
 
   function openAll() {
+    wasClosed = findFolds().flatMap((_, number) => (unfolded(foldable[number]) ? [] : [foldable[number]]));
     all("details", article()).forEach((details) => (details.open = true));
     foldable.forEach((fold) => unfolded(fold) || control(fold)?.click());
+  }
+
+  function closeAgain() {
+    wasClosed.forEach((fold) => (fold.localName === "details" ? (fold.open = false) : control(fold)?.click()));
   }
 
   // ---- interactive figures and quizzes ----
@@ -192,8 +198,9 @@ globalThis.mcProbe = (() => {
 
   // A chapter has forty thousand elements, most of them inside formulas and code, where they differ in nothing
   // that axe looks at. A formula becomes a box of its size that holds its text, unless it scrolls or has
-  // colours of its own; of the letters of code one of each kind and ground keeps its wrapper. What is not laid
-  // out before a reader comes near has guessed heights, and axe would see it lie upon its neighbours.
+  // colours of its own; of words and letters that look alike on the same ground one keeps its wrapper. What is
+  // not laid out before a reader comes near has guessed heights, and axe would see it lie upon its neighbours.
+  // Everything is looked at before anything is changed: else each change would lay out the whole page again.
   function slim() {
     all("p, figure, div.math").forEach((part) => (part.style.contentVisibility = "visible"));
     const scrolls = (display) => display && display.scrollWidth > display.clientWidth;
@@ -201,34 +208,52 @@ globalThis.mcProbe = (() => {
       (formula) => !scrolls(formula.closest(".katex-display")) && !formula.querySelector("[style*=color]"),
     );
     const heights = formulas.map((formula) => formula.scrollHeight);
+    const spare = repeated();
+    spare.forEach((wrapper) => wrapper.replaceWith(...wrapper.childNodes));
     formulas.forEach((formula, i) => {
       formula.textContent = formula.textContent;
       if (!formula.closest(".katex-display")) return; // the others break between lines, with the text
       Object.assign(formula.style, { display: "block", height: `${heights[i]}px`, overflow: "hidden" });
     });
     all("math").forEach((math) => (math.textContent = math.textContent));
-    const kept = new Set();
-    all(".highlight pre").forEach((pre) => {
-      let ground = pre;
-      while (ground.parentElement && getComputedStyle(ground).backgroundColor === "rgba(0, 0, 0, 0)") {
-        ground = ground.parentElement;
-      }
-      all("span[class]", pre).forEach((span) => {
-        const kind = `${span.className} on ${ground.localName}.${ground.className}`;
-        if (kept.has(kind) || !isShown(span)) span.replaceWith(...span.childNodes);
-        else kept.add(kind);
-      });
-      pre.normalize();
-    });
+  }
+
+  // Wrappers of letters and words that look as another one does, or are not seen.
+  function repeated() {
+    const seen = new Set();
+    const parts = [
+      [".highlight pre", "span[class]"],
+      ["dt.sig", "span[class], em[class]"],
+      ["p", "em, strong, .pre"],
+    ];
+    return parts.flatMap(([part, wrappers]) =>
+      all(part).flatMap((element) => {
+        let ground = element;
+        while (ground.parentElement && getComputedStyle(ground).backgroundColor === "rgba(0, 0, 0, 0)") {
+          ground = ground.parentElement;
+        }
+        const on = `${ground.localName}.${ground.className}`;
+        return all(wrappers, element).filter((wrapper) => {
+          if (wrapper.id || wrapper.closest(".katex")) return false;
+          const { color, fontSize, fontWeight } = getComputedStyle(wrapper);
+          const parent = wrapper.parentElement;
+          const look = [wrapper.localName, wrapper.className, parent.localName, parent.className, color, fontSize, fontWeight, on];
+          const kind = look.join(" ");
+          if (seen.has(kind) || !isShown(wrapper)) return true;
+          seen.add(kind);
+          return false;
+        });
+      }),
+    );
   }
 
   // The page marks what scrolls when nothing else is to be done, on a busy machine a while after it was laid out.
   function settled() {
     const start = performance.now();
-    const unmarked = (display) => display.scrollWidth > display.clientWidth && !display.hasAttribute("tabindex");
+    const unmarked = (part) => part.scrollWidth > part.clientWidth && !part.hasAttribute("tabindex");
     return new Promise((resolve) => {
       (function look() {
-        if (performance.now() - start > 2000 || !all(".katex-display").some(unmarked)) resolve(null);
+        if (performance.now() - start > 2000 || !all(".katex-display, article .highlight pre").some(unmarked)) resolve(null);
         else setTimeout(look, 20);
       })();
     });
@@ -290,8 +315,8 @@ globalThis.mcProbe = (() => {
   }
 
   return {
-    alts, axe: axeRun, findFolds, findMatches, findQuizzes, findWidgets, focusControl, focusFold, focusMatch,
-    focusQuiz, followsMode, formulas, isOpen, openAll, quizState, read, settled, sideways, slim, unprinted,
+    alts, axe: axeRun, closeAgain, closed, findFolds, findMatches, findQuizzes, findWidgets, focusControl, focusFold, focusMatch,
+    focusQuiz, followsMode, formulas, openAll, quizState, read, settled, sideways, slim, unprinted,
     unscripted,
   }; // prettier-ignore
 })();
