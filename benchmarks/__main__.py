@@ -1,4 +1,4 @@
-"""Run the races, all or those of one topic, and write them to results.json."""
+"""Run the races, all or those of one topic, and write them to results/benchmarks.json."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.race import machine, run, versions
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "results.json"
+RESULTS = HERE.parent / "results" / "benchmarks.json"
 TOPICS = sorted({module.name for module in iter_modules([str(HERE)])} - {"__main__", "keel", "race"})
 
 

@@ -6,15 +6,11 @@ For every split each machine is trained once; its mistakes on the test part are 
 that a chapter can pair them. Times are those of the processor, the least of several; exponents are fitted.
 """
 
-import json
-import platform
 from collections.abc import Iterator
-from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
-import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.ensemble import AdaBoostClassifier
@@ -22,13 +18,12 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-import mcutils
 from benchmarks.boosting import data_sets as races
+from experiments import write
 from mcutils import data
 from mcutils.boosting import AdaBoostMH
 from mcutils.reduction import OneVsAll
 
-RESULT = Path(mcutils.__file__).parent / "data" / "results" / "boosting.json"
 SPLITS, ROUNDS, TREE_ROUNDS, LEAVES = 10, 200, 20, 32
 LARGE, LARGE_SPLITS = ("penbased", "synthetic"), 5
 
@@ -119,18 +114,9 @@ def main() -> None:
                 }
             )
             print(f"time against {name}: exponent {grid[-1]['exponent']}", flush=True)
-    versions = {"python": platform.python_version(), "numpy": np.__version__}
-    versions["scikit-learn"] = sklearn.__version__
-    RESULT.parent.mkdir(exist_ok=True)
     settings = {"rounds": ROUNDS, "tree_rounds": TREE_ROUNDS, "leaves": LEAVES, "usual": USUAL}
-    parts = {
-        name: ",\n".join(json.dumps(row) for row in table)
-        for name, table in (("rows", rows), ("large", large), ("times", grid))
-    }
-    tables = ",\n".join(f'"{name}": [\n{lines}\n]' for name, lines in parts.items())
-    RESULT.write_text(
-        f'{{"versions": {json.dumps(versions)},\n"settings": {json.dumps(settings)},\n{tables}}}\n'
-    )
+    tables = {"rows": rows, "large": large, "times": grid}
+    write("boosting", seed=0, settings={"settings": settings}, tables=tables)
 
 
 if __name__ == "__main__":

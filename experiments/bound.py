@@ -7,17 +7,14 @@ sample is a table of counts, and a sum of signs over equal examples is binomial:
 signs are means over many draws, with their standard errors.
 """
 
-import json
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
-import mcutils
+from experiments import write
 from mcutils import bound
 from mcutils.margin import margins, rho_loss
 
-RESULT = Path(mcutils.__file__).parent / "data" / "results" / "bound.json"
 PLACES, PROTOTYPES = np.arange(12), np.array([1.5, 3.5, 5.5, 7.5, 9.5])
 M, RHO, DRAWS = 5000, 2.0, 50_000
 DELTAS = (0.5, 0.1, 0.05, 0.01)
@@ -106,8 +103,7 @@ def main() -> None:
     rows = [run(k) for k in (2, 3, 4)]
     for row in rows:
         print(row["k"], row["price"], row["failures"], flush=True)
-    lines = ",\n".join(json.dumps(row) for row in rows)
-    RESULT.write_text(f'{{"rows": [\n{lines}\n]}}\n')
+    write("bound", seed=0, settings={}, tables={"rows": rows})
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import argparse
 import hashlib
 import json
 import pickle
-import platform
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -28,8 +27,6 @@ from time import monotonic, process_time
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import scipy
-import sklearn
 from joblib import Parallel, delayed, parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_digits, load_iris, load_wine
@@ -45,7 +42,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-import mcutils
+from experiments import RESULTS, made_with, write
 from mcutils import data, ecoc, softmax
 from mcutils.binary import BinarySVM
 from mcutils.boosting import AdaBoostMH
@@ -59,7 +56,6 @@ from mcutils.solver import CrammerSinger, WestonWatkins
 from mcutils.subgradient import SubgradientMachine
 from mcutils.tree import DecisionTree
 
-RESULT = Path(mcutils.__file__).parent / "data" / "results" / "comparison.json"
 JOURNALS = Path(__file__).parent.parent / "_build" / "comparison"
 
 SEED, SPLITS, PARTS = 0, 10, 3
@@ -361,21 +357,11 @@ def settings() -> dict[str, Any]:
     }
 
 
-def versions() -> dict[str, str]:
-    return {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "mcutils": mcutils.__version__,
-    }
-
-
 class Journal:
     """Finished cells, a line of JSON each; a line that was cut off by an interruption is dropped."""
 
     def __init__(self, folder: Path):
-        key = json.dumps([versions(), settings()], sort_keys=True)
+        key = json.dumps([made_with(), settings()], sort_keys=True)
         self.path = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:12]}.jsonl"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch()
@@ -468,37 +454,29 @@ def describe(name: str) -> dict[str, Any]:
     }
 
 
-def write(names: list[str], journal: Journal, result: Path) -> None:
-    """The result file, a row a line."""
-    wanted = cells(names)
-    head = {
-        "versions": versions(),
-        "settings": settings(),
-        "cpu_seconds": round(sum(journal.rows[cell]["cpu"] for cell in wanted)),
-    }
-    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
-    for key, rows in (("data", [describe(name) for name in names]), ("rows", table(names, journal))):
-        texts = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
-        lines.append(f'"{key}": [\n{texts}\n]')
-    result.parent.mkdir(parents=True, exist_ok=True)
-    result.write_text("{" + ",\n".join(lines) + "}\n", encoding="utf-8")
+def save(names: list[str], journal: Journal, folder: Path) -> None:
+    """Write the result of some data sets into a folder."""
+    seconds = sum(journal.rows[cell]["cpu"] for cell in cells(names))
+    tables = {"data": map(describe, names), "rows": table(names, journal)}
+    head = {"settings": settings(), "cpu_seconds": round(seconds)}
+    write("comparison", seed=SEED, settings=head, tables=tables, folder=folder)
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", nargs="+", choices=DEAR, help="only these data sets; needs --result")
-    parser.add_argument("--result", type=Path, help=f"where to write, by default {RESULT.name} of the book")
+    parser.add_argument("--data", nargs="+", choices=DEAR, help="only these data sets; needs --folder")
+    parser.add_argument("--folder", type=Path, help="where to write comparison.json, by default results/")
     parser.add_argument("--journal", type=Path, default=JOURNALS, help="folder of the journals")
     parser.add_argument("--jobs", type=int, default=2, help="processes, of one thread each (2)")
     given = parser.parse_args(arguments)
-    if given.data and not given.result:
-        parser.error("--data needs --result: the book's file holds all data sets")
+    if given.data and not given.folder:
+        parser.error("--data needs --folder: the book's file holds all data sets")
     names = given.data or list(DEAR)
     journal = Journal(given.journal)
     run(cells(names), journal, given.jobs)
-    write(names, journal, given.result or RESULT)
+    save(names, journal, given.folder or RESULTS)
 
 
 if __name__ == "__main__":

@@ -9,26 +9,21 @@ Real examples: the same machines with a Gaussian kernel, the price chosen on a v
 Every machine comes with a certified gap between its objective and the least one.
 """
 
-import json
-import platform
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import cvxopt
 import numpy as np
-import scipy
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
-import mcutils
+from experiments import write
 from mcutils import consistency, data
 from mcutils.reduction import pairs, votes
 from mcutils.softmax import softmax
 
-RESULT = Path(mcutils.__file__).parent / "data" / "results" / "consistency.json"
 SIZES, DRAWS, FADE = (100, 1000, 10_000, 100_000, 1_000_000), 10, 10.0
 TIE = 0.01  # scores nearer than this are tied; those of drawn examples are certified to be more accurate
 ALL_PAIRS = "all-pairs hinge"
@@ -231,14 +226,10 @@ def main() -> None:
             print(f"{name:20} limits {limits[name]}", flush=True)
             rows += drawn(name, p, place_features(len(p)))
         tables = [table for name in ("penguins", "vehicle") for table in real(name)]
-    versions = {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
-    versions["cvxopt"] = cvxopt.__version__
     settings = {"sizes": SIZES, "draws": DRAWS, "fade": FADE, "tie": TIE, "prices": PRICES, "splits": SPLITS}
-    head = {"versions": versions, "settings": settings, "bayes": bayes, "limits": limits}
-    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
-    for key, table in (("rows", rows), ("real", tables)):
-        lines.append(f'"{key}": [\n' + ",\n".join(json.dumps(row) for row in table) + "\n]")
-    RESULT.write_text("{" + ",\n".join(lines) + "}\n")
+    head = {"settings": settings, "bayes": bayes, "limits": limits}
+    seeds = list(range(max(DRAWS, SPLITS)))
+    write("consistency", seed=seeds, settings=head, tables={"rows": rows, "real": tables})
 
 
 if __name__ == "__main__":

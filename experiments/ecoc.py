@@ -4,14 +4,10 @@ For every split, learner and code one `OutputCode` is trained and its scores are
 Counts of mistakes are stored, split by split, so that a chapter can pair them.
 """
 
-import json
-import platform
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 
 import numpy as np
-import sklearn
 from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin
 from sklearn.datasets import load_digits
@@ -21,10 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-import mcutils
+from experiments import write
 from mcutils import data, ecoc
 
-RESULT = Path(mcutils.__file__).parent / "data" / "results" / "ecoc.json"
 CODES = ("one-vs-all", "all-pairs", "dense", "sparse")
 Split = tuple[np.ndarray, np.ndarray]  # the row numbers to train on and to test on
 DECODINGS = ("hamming", "linear", "hinge", "exponential", "logistic")
@@ -79,11 +74,7 @@ def main() -> None:
             f"{name:7} {learner_name:20} {code:11} {sum(row['hinge'])} mistakes with hinge decoding",
             flush=True,
         )
-    versions = {"python": platform.python_version(), "numpy": np.__version__}
-    versions["scikit-learn"] = sklearn.__version__
-    RESULT.parent.mkdir(exist_ok=True)
-    lines = ",\n".join(json.dumps(row) for row in table)
-    RESULT.write_text(f'{{"versions": {json.dumps(versions)},\n"rows": [\n{lines}\n]}}\n')
+    write("ecoc", seed=0, settings={}, tables={"rows": table})
 
 
 if __name__ == "__main__":

@@ -8,16 +8,12 @@ because it takes too long.
 It takes about seven minutes of the processor.
 """
 
-import json
-import platform
 import tracemalloc
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
-import sklearn
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -26,7 +22,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
-import mcutils
+from experiments import write
 from mcutils.data import Prototypes, prototypes
 from mcutils.ecoc import OutputCode
 from mcutils.frontier import FilterTree, LabelTree, RidgeOneVsAll
@@ -34,7 +30,6 @@ from mcutils.reduction import OneVsAll, OneVsOne
 from mcutils.softmax import SoftmaxRegression
 from mcutils.solver import CrammerSinger
 
-RESULT = Path(mcutils.__file__).parent / "data" / "results" / "frontier.json"
 CLASSES = (10, 30, 100, 300, 1000, 3000)
 FEATURES, OF_EACH, N_TEST, BATCH = 64, 30, 10_000, 1000
 SEEDS, LARGE = (0, 1, 2), 3000  # the largest k is run with the first seed only
@@ -339,8 +334,6 @@ def main() -> None:
             "shortlist": [shortlist(RACE, seed) for seed in SEEDS],
             "rounds": [row for k in (100, RACE) for row in rounds(k, SEEDS[0])],
         }
-    versions = {"python": platform.python_version(), "numpy": np.__version__}
-    versions["scikit-learn"] = sklearn.__version__
     settings = {
         "features": FEATURES,
         "of_each": OF_EACH,
@@ -351,10 +344,7 @@ def main() -> None:
     }
     settings |= {"alpha": ALPHA, "price": PRICE, "unrelated": UNRELATED, "last": LAST}
     settings |= {"tried": chosen, "processor_seconds": round(process_time() - start)}
-    lines = {name: ",\n".join(json.dumps(row) for row in table) for name, table in tables.items()}
-    text = ",\n".join(f'"{name}": [\n{content}\n]' for name, content in lines.items())
-    head = f'"versions": {json.dumps(versions)},\n"settings": {json.dumps(settings)}'
-    RESULT.write_text(f"{{{head},\n{text}}}\n", encoding="utf-8")
+    write("frontier", seed=SEEDS, settings={"settings": settings}, tables=tables)
 
 
 if __name__ == "__main__":

@@ -9,17 +9,13 @@ tree: the same three maps, from few examples to many, each at the price with the
 one with the fewest gross mistakes.
 """
 
-import json
-from pathlib import Path
-
 import numpy as np
 
-import mcutils
+from experiments import write
 from mcutils import data, hinge, risk
 from mcutils.certificate import Certificate
 from mcutils.jit import kernel
 
-RESULT = Path(mcutils.__file__).parent / "data" / "results" / "hinge.json"
 KINDS = ("float", "not float", "vehicle", "container", "tableware", "headlamp")
 PARENTS = {"float": "building", "not float": "building", "building": "window", "vehicle": "window"}
 PARENTS |= {"window": "glass", "other": "glass"}
@@ -236,15 +232,8 @@ def main() -> None:
         for name in maps():
             sharing.append(shared(name, n))
             print(n, name, sharing[-1]["wrong"], sharing[-1]["gross"], flush=True)
-    write(costs, sharing)
-
-
-def write(costs: list[dict[str, object]], sharing: list[dict[str, object]]) -> None:
-    """The result file, a row a line."""
-    texts = [",\n".join(json.dumps(row) for row in rows) for rows in (costs, sharing)]
-    head = f'"prices": {json.dumps(PRICES)}, "low prices": {json.dumps(LOW_PRICES)},\n'
-    head += f'"vowels": {json.dumps(VOWELS)}'
-    RESULT.write_text(f'{{{head},\n"costs": [\n{texts[0]}\n],\n"sharing": [\n{texts[1]}\n]}}\n')
+    settings = {"prices": PRICES, "low prices": LOW_PRICES, "vowels": VOWELS}
+    write("hinge", seed=0, settings=settings, tables={"costs": costs, "sharing": sharing})
 
 
 if __name__ == "__main__":

@@ -9,21 +9,16 @@ to reach the same relative gap; the gap and the primal value are stored beside t
 The textbook's programme is not run where its matrix would have more than 2,000 rows. Takes some minutes.
 """
 
-import json
 from collections.abc import Callable
-from importlib.metadata import version
-from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-import mcutils
-from benchmarks.race import machine, versions
+from experiments import write
 from mcutils.solver import Solution, solve_block, solve_interior, solve_qp
 
-RESULT = Path(mcutils.__file__).parent / "data" / "results" / "solver.json"
 D, C, GAP, REPEATS = 10, 1.0, 1e-6, 7
 SOLVERS: dict[str, Callable[..., Solution]] = {
     "textbook": solve_qp,
@@ -107,10 +102,8 @@ def main() -> None:
             solve(*drawn(20, 3, 0), C=C, tol=GAP)
         rows = study(EXAMPLES, "examples") + study(CLASSES, "classes")
         dear = prices()
-    head: dict[str, object] = {"machine": machine(), "versions": versions() | {"cvxopt": version("cvxopt")}}
-    head |= {"C": C, "gap": GAP, "dimensions": D}
-    lines, more = (",\n".join(json.dumps(row) for row in table) for table in (rows, dear))
-    RESULT.write_text(f'{json.dumps(head)[:-1]},\n"rows": [\n{lines}\n],\n"prices": [\n{more}\n]}}\n')
+    settings = {"C": C, "gap": GAP, "dimensions": D}
+    write("solver", seed=list(range(REPEATS)), settings=settings, tables={"rows": rows, "prices": dear})
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from experiments import consistency as command
-from mcutils import consistency, data
+from experiments import read
+from mcutils import consistency
 from mcutils.binary import BinarySVM
 from mcutils.reduction import pairs
 from mcutils.softmax import SoftmaxRegression
@@ -80,7 +81,7 @@ def test_no_machine_near_by_is_better_than_the_gap_allows(problem, surrogate):
 
 
 def test_stored_numbers_are_found_again():
-    stored = data.result("consistency")
+    stored = read("consistency")
     for name, p in command.designs().items():
         assert p.min() > 0
         assert np.allclose(p.sum(axis=1), 1)

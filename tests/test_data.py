@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import norm
 
 import mcutils
-from mcutils.data import LED7, led7, load, prototypes, result
+from mcutils.data import LED7, led7, load, prototypes
 
 SHAPES = {
     "glass": ((214, 9), {1: 70, 2: 76, 3: 17, 5: 13, 6: 9, 7: 29}),
@@ -154,11 +154,6 @@ def test_led7_refuses(n: int, flip: float, message: str) -> None:
         led7(n, flip=flip)
 
 
-def test_an_unknown_result_is_refused_with_the_names_that_exist() -> None:
-    with pytest.raises(ValueError, match=r"name must be one of .*'ecoc', .* found 'nothing'"):
-        result("nothing")
-
-
 def test_prototypes_are_gaussian_classes_with_the_covariance_that_they_name() -> None:
     nature = prototypes(3, 2, random_state=0)
     X, y = nature.draw(30_000, random_state=1)
@@ -253,7 +248,6 @@ def test_too_few_draws_are_refused() -> None:
     ("call", "message"),
     [
         (lambda: load(["glass"]), r"name must be one of .* found \['glass'\]"),
-        (lambda: result(None), r"name must be one of .* found None"),
         (lambda: led7(2.5), r"n must be an integer, at least 1, found 2\.5"),
         (lambda: led7(3, flip="0.1"), r"flip must be a finite number, .* found '0\.1'"),
         (lambda: prototypes(2.5), r"k must be an integer, at least 2, found 2\.5"),

@@ -14,6 +14,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import StratifiedGroupKFold
 
 from experiments import comparison as command
+from experiments import read
 from mcutils import data
 from mcutils.comparison import check_groups, folds, nested
 
@@ -24,7 +25,7 @@ LIVE = ("softmax", "LDA", "DecisionTree")
 
 @pytest.fixture(scope="module")
 def stored():
-    return data.result("comparison")
+    return read("comparison")
 
 
 def test_every_machine_has_the_same_budget(stored):
@@ -120,14 +121,15 @@ def test_vowels_are_split_by_speaker_and_as_their_file_says():
 
 DRIVER = """
 from experiments import comparison as command
+from experiments import read
 command.SPLITS, command.NAMES = 4, ("LDA", "GaussianNB", "softmax")
 command.main({arguments!r})
 """
 
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch):
-    journals, result = tmp_path / "journals", tmp_path / "result.json"
-    arguments = ["--data", "glass", "--journal", str(journals), "--result", str(result)]
+    journals, result = tmp_path / "journals", tmp_path / "comparison.json"
+    arguments = ["--data", "glass", "--journal", str(journals), "--folder", str(tmp_path)]
     process = subprocess.Popen(
         [sys.executable, "-c", DRIVER.format(arguments=arguments)],
         cwd=ROOT,
@@ -159,8 +161,12 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch):
     assert len(after) == 12 == len(before) + len(computed)
     assert not set(finished) & set(computed)
 
-    rows = json.loads(result.read_text())["rows"]
-    whole = data.result("comparison")["rows"]
+    written = json.loads(result.read_text())
+    assert written["seed"] == command.SEED
+    assert {"python", "numpy", "scikit-learn", "mcutils"} <= written["versions"].keys()
+    assert {"system", "processor", "cores"} <= written["machine"].keys()
+    rows = written["rows"]
+    whole = read("comparison")["rows"]
     for row in rows:
         (full,) = [one for one in whole if (one["data"], one["machine"]) == ("glass", row["machine"])]
         assert row["mistakes"] == full["mistakes"][:4]
@@ -180,7 +186,7 @@ def test_another_setting_is_another_journal(tmp_path, monkeypatch):
 def test_a_part_does_not_overwrite_the_whole(capsys):
     with pytest.raises(SystemExit):
         command.main(["--data", "iris"])
-    assert "--data needs --result" in capsys.readouterr().err
+    assert "--data needs --folder" in capsys.readouterr().err
 
 
 def test_inner_folds_of_the_vowels_are_by_speaker():

@@ -480,8 +480,8 @@ def build(root: Path) -> subprocess.CompletedProcess[str]:
     toc["parts"][0]["chapters"].append({"file": "made"})
     (root / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False))
     (root / "made.md").write_text(PAGE)
-    (root / "benchmarks").mkdir()
-    (root / "benchmarks" / "results.json").write_text(json.dumps(RESULTS))
+    (root / "results").mkdir()
+    (root / "results" / "benchmarks.json").write_text(json.dumps(RESULTS))
     (root / "conf.py").write_text(CONF)
     entry = "@book{key1960, author={Key, Ann}, title={Keys}, publisher={Lock}, year={1960}}"
     (root / "references.bib").write_text(entry)

@@ -42,7 +42,7 @@ COMMANDS = (
     ("notebooks", "execute the chapters and rewrite their outputs (all of them, or those named)"),
     ("lab", "open the chapters in JupyterLab"),
     ("serve", "build the site and serve it to this computer"),
-    ("bench", "race mcutils against its peers and rewrite benchmarks/results.json"),
+    ("bench", "race mcutils against its peers and rewrite results/benchmarks.json"),
     ("upgrade", "try the newest versions of the locked packages, and report every printed line that moves"),
     ("clean", "remove what the commands wrote, but not .venv"),
 )

@@ -35,13 +35,13 @@ STATE = BUILD / "site.json"
 
 # Where a change has only the pages read again that depend on it: Sphinx knows of pages, of what their
 # directives read and of the docstrings on the page of mcutils; web/ext/incremental.py of chapters' outputs.
-FOLLOWED = ("chapters/", "appendix/", "mcutils/", "index.md", "errata.yml", "sources.yml", "benchmarks/")
+FOLLOWED = ("chapters/", "appendix/", "mcutils/", "index.md", "errata.yml", "sources.yml", "results/")
 
 PROCESSES = min(4, os.cpu_count() or 1)
 
 
 # no page shows these
-UNSEEN = ("tests/", "experiments/", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+UNSEEN = ("tests/", "experiments/", "benchmarks/", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 
 
 def state() -> dict[str, str]:

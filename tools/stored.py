@@ -106,8 +106,8 @@ def _data_beside(path: Path) -> Iterator[Path]:
 def seen(nb: nbformat.NotebookNode) -> list[Path]:
     """The files of this repository that the code of a notebook can see, in a fixed order.
 
-    A data file is seen if its name is a string somewhere in the code or in the modules; without the ending,
-    if it lies in a package that is imported.
+    A data file is seen if its name is a string, or the last part of one, somewhere in the code or in the
+    modules; without the ending, if it lies in a package that is imported.
     """
     try:
         sources = [Source("\n\n".join(_code(nb)), "")]
@@ -124,7 +124,8 @@ def seen(nb: nbformat.NotebookNode) -> list[Path]:
                 waiting.extend(sources[-1].modules)
     strings = set().union(*(source.strings for source in sources))
     data = {file for path in modules for file in _data_beside(path) if file.stem in strings}
-    named = {file for file in files() if file.name in strings and file.suffix not in (".py", ".ipynb")}
+    names = {string.rpartition("/")[2] for string in strings}
+    named = {file for file in files() if file.name in names and file.suffix not in (".py", ".ipynb")}
     return sorted(modules | data | named)
 
 

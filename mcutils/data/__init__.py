@@ -7,10 +7,8 @@ codewords are nature's own error-correcting code, and its Bayes error can be com
 """
 
 import csv
-import json
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +16,7 @@ from numpy.typing import NDArray
 from mcutils._checks import integer, number, one_of
 from mcutils.data._prototypes import Prototypes, prototypes
 
-__all__ = ["LED7", "Dataset", "Prototypes", "led7", "load", "prototypes", "result"]
+__all__ = ["LED7", "Dataset", "Prototypes", "led7", "load", "prototypes"]
 
 
 @dataclass(frozen=True)
@@ -136,32 +134,6 @@ def load(name: str) -> Dataset:
         is_test=is_test,
         terms=source.terms,
     )
-
-
-def result(name: str) -> dict[str, Any]:
-    """The stored result of a long experiment, made by ``python -m experiments.<name>``.
-
-    Parameters
-    ----------
-    name : str
-        The experiment, which is also the chapter that reads it.
-
-    Returns
-    -------
-    dict
-        What the experiment wrote: its rows, and the versions it ran with.
-
-    Examples
-    --------
-    >>> from mcutils.data import result
-    >>> sorted(result("ecoc"))
-    ['rows', 'versions']
-    """
-    folder = resources.files(__name__).joinpath("results")
-    stored = sorted(entry.name.removesuffix(".json") for entry in folder.iterdir())
-    one_of(name, "name", stored)
-    answer: dict[str, Any] = json.loads(folder.joinpath(f"{name}.json").read_text(encoding="utf-8"))
-    return answer
 
 
 # Rows: the digits 0 to 9. Columns, in the order of Breiman, Friedman, Olshen and Stone (1984):

@@ -28,7 +28,7 @@ from sphinx_proof.nodes import proof_node
 from tools import ledger
 from tools.ledger import Book, Statement
 
-RESULTS = Path("benchmarks/results.json")
+RESULTS = Path("results/benchmarks.json")
 
 
 def read_ledger(app: Sphinx) -> None:
@@ -299,7 +299,7 @@ class ErrataList(GeneratedPage):
 
 
 class BenchmarkTable(GeneratedPage):
-    """The races of benchmarks/results.json."""
+    """The races of results/benchmarks.json."""
 
     def lines(self) -> Iterator[str]:
         file = Path(self.env.srcdir) / RESULTS
