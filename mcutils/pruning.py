@@ -48,7 +48,8 @@ from sklearn.utils.validation import check_is_fitted
 from ._checks import integer, jobs, one_of, reals, switch
 from ._weights import example_weights, in_units, times_class_weight
 from .risk import check_costs
-from .tree import Criterion, DecisionTree, _check_criterion, impurity
+from .tree import DecisionTree, impurity
+from .tree._estimator import Criterion, _check_criterion
 
 __all__ = [
     "CrossValidation",

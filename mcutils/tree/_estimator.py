@@ -1,41 +1,4 @@
-r"""Decision trees: grown by any question, the positive answer to the right.
-
-A node n holds :math:`|n|` items, a share :math:`p_l(n)` of them of class l. Its *impurity* :math:`F(n)` is
-
-- Gini: :math:`\sum_l p_l (1 - p_l)`,
-- entropy: :math:`-\sum_l p_l \log_2 p_l`,
-- misclassification: :math:`1 - \max_l p_l`, or with costs :math:`\min_r \sum_l p_l \Delta(l, r)`,
-
-or a concave function of your own. A question sends the share :math:`\eta` of the items to the left, those
-that answer no, and the others to the right. It decreases the impurity by
-
-.. math:: \tilde F(n, q) = F(n) - \big(\eta F(n_-) + (1 - \eta) F(n_+)\big) \ge 0.
-
-A tree grows best first: the next node to be split is that of the largest :math:`|n| \tilde F`. With no limits
-an impure node is split as long as some question separates its items, also where no question decreases the
-impurity, as at the root of the exclusive or.
-
-*What is missing*, NaN or None or pandas' NA, answers no to every question, and so does a level that is not in
-A, seen or not. Where values are missing, :math:`X_j \le \infty` asks whether a value is known, and A never
-has the missing ones.
-
-*Ties* go to the question of the first column, then to the smallest threshold; of sets of levels to the first
-in a fixed order. With whole weights, up to :math:`2^{21}` in sum, they are decided on whole numbers: exactly
-for Gini and misclassification, and for the entropy after rounding :math:`x \log_2 x` to a multiple of
-:math:`2^{-s}`, where s is 61 less the bits of the largest such value. Otherwise decreases that differ by less
-than :math:`10^{-10} |n|` are equal.
-
->>> from mcutils import tree
->>> X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], ["same", "other", "other", "same"]
->>> print(tree.DecisionTree().fit(X, y).text())
-x1 <= 0.5 ?
-|-- no: x2 <= 0.5 ?
-|   |-- no: same (1)
-|   `-- yes: other (1)
-`-- yes: x2 <= 0.5 ?
-    |-- no: other (1)
-    `-- yes: same (1)
-"""
+"""Impurities, questions, the search for them, trees, and their pictures."""
 
 import heapq
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -58,30 +21,12 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ._checks import integer, number, one_of, or_none
-from ._weights import example_weights, in_units, times_class_weight
-from .risk import check_costs
+from .._checks import integer, number, one_of, or_none
+from .._weights import example_weights, in_units, times_class_weight
+from ..risk import check_costs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = [
-    "CRITERIA",
-    "FAMILIES",
-    "Categorical",
-    "DecisionTree",
-    "Numerical",
-    "Oblique",
-    "Sphere",
-    "Split",
-    "Tree",
-    "best_question",
-    "boxes",
-    "decrease",
-    "draw",
-    "draw_regions",
-    "impurity",
-]
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -583,7 +528,7 @@ class _Measure:
 
     def gain(self, no: Floats, yes: Floats) -> float:
         """The total decrease: that of the impurity, times the weight of the node."""
-        from .jit import tree as jit
+        from ..jit import tree as jit
 
         if self.code >= 0:
             found: float = jit.decrease(self.code, self.exact, no, yes, self.table, self.scale, self.costs)
@@ -677,7 +622,7 @@ class _Search:
 
     def root(self) -> _Node:
         """All items, every column sorted."""
-        from .jit import tree as jit
+        from ..jit import tree as jit
 
         d, m = self.values.shape
         keys = np.empty((d, m), dtype=np.int64)
@@ -753,7 +698,7 @@ class _Search:
 
     def _axis(self, node: _Node) -> _Found | None:
         """The best numerical or categorical question."""
-        from .jit import tree as jit
+        from ..jit import tree as jit
 
         measure = self.measure
         if measure.code < 0:
@@ -785,7 +730,7 @@ class _Search:
         return self._by_threshold(node, j, place)
 
     def _by_threshold(self, node: _Node, j: int, place: int) -> _Found:
-        from .jit import tree as jit
+        from ..jit import tree as jit
 
         items = node.keys[j] & (_ITEMS - 1)
         positive = self._positive(node, items[: place + 1])
@@ -951,7 +896,7 @@ class _Search:
 
     def _cut(self, node: _Node, values: Floats) -> tuple[float, float] | None:
         """The best threshold of values of the items, and the decrease; what is missing answers no."""
-        from .jit import tree as jit
+        from ..jit import tree as jit
 
         measure, items = self.measure, node.items
         keys = np.empty(len(items), dtype=np.int64)
@@ -1278,7 +1223,7 @@ class Tree:
     def reach(self, X: Floats) -> Ints:
         """The leaf of each row of encoded values."""
         if not self._others:
-            from .jit import tree as jit
+            from ..jit import tree as jit
 
             reached = np.empty(len(X), dtype=np.int64)
             if jit.descend(X, *self._asked, reached):  # type: ignore[call-arg]
@@ -1554,7 +1499,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
 
     def _grow_fast(self, search: _Search) -> Tree:
         """By compiled loops: numerical and categorical questions, and an impurity known by name."""
-        from .jit import tree as jit
+        from ..jit import tree as jit
 
         measure, unlimited = search.measure, 2**62
         # what is not asked about is as good as constant
@@ -1612,7 +1557,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
 
     def _grow(self, search: _Search) -> Tree:
         """The same, node by node, for any question and any impurity."""
-        from .jit import tree as jit
+        from ..jit import tree as jit
 
         measure = search.measure
         most_leaves = np.inf if self.max_leaf_nodes is None else self.max_leaf_nodes
@@ -1943,7 +1888,7 @@ def draw(
     >>> [label.get_text() for label in ax.texts]
     ['no', 'yes', 'x1 <= 1.5', 'b', 'a']
     """
-    from .plot import class_style
+    from ..plot import class_style
 
     check_is_fitted(machine)
     features, classes = machine._names(feature_names, class_names)
@@ -2037,7 +1982,7 @@ def draw_regions(
     from matplotlib.patches import Rectangle
     from scipy.ndimage import distance_transform_edt
 
-    from .plot import class_style
+    from ..plot import class_style
 
     check_is_fitted(machine)
     _, classes = machine._names(None, class_names)
