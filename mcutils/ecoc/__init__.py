@@ -17,21 +17,10 @@ classes and columns from 1, as the book does, and say so.
 """
 
 from .._public import set_public_module
-from ._decoding import (
-    CodeReport,
-    Decoding,
-    OutputCode,
-    TrainingErrorBound,
-    all_pairs,
-    check_code,
-    decode,
-    dense,
-    exhaustive,
-    one_vs_all,
-    report,
-    sparse,
-    training_error_bound,
-)
+from ._bound import TrainingErrorBound, training_error_bound
+from ._codes import CodeReport, all_pairs, check_code, dense, exhaustive, one_vs_all, report, sparse
+from ._decoding import Decoding, decode
+from ._estimator import OutputCode
 
 __all__ = [
     "CodeReport",

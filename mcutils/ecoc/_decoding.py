@@ -1,4 +1,4 @@
-"""Output codes, decoding, the bound on the training error, and the estimator."""
+"""Decoding: the row of a code that is closest to the scores, and which rows truly tie."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -7,7 +7,6 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from functools import cache, cached_property
-from math import ceil, comb, log2
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,375 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from .. import loss as losses
-from .._checks import seed
-from .._machines import BinaryReduction, Column
+from .._typing import Bools, Floats, Ints
 from ..loss import MarginLoss
+from ._codes import Code, as_code
 
-Code: TypeAlias = NDArray[np.int8]
-Floats: TypeAlias = NDArray[np.float64]
-Pairs: TypeAlias = tuple[tuple[int, int], ...]
-RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
-_Logs: TypeAlias = tuple[NDArray[np.intp], Floats]
 LossLike: TypeAlias = str | MarginLoss | Callable[[Floats], Any]
-
-
-# ---------------------------------------------------------------------------------------------------
-# Codes
-
-
-def one_vs_all(k: int) -> Code:
-    r"""One column per class: +1 for the class, -1 for all others. :math:`\rho = 2`.
-
-    Loss-based decoding chooses the class of the largest score, whenever :math:`L(-z) - L(z)` increases
-    with z (prop-ecoc-one-vs-all); every loss of :mod:`mcutils.loss` but the 0-1 loss is of this kind.
-
-    Parameters
-    ----------
-    k : int
-        Number of classes.
-
-    Returns
-    -------
-    (k, k) int8 array
-
-    Examples
-    --------
-    >>> one_vs_all(3)
-    array([[ 1, -1, -1],
-           [-1,  1, -1],
-           [-1, -1,  1]], dtype=int8)
-    """
-    k = _check_count(k, "k", 2)
-    return 2 * np.eye(k, dtype=np.int8) - np.int8(1)
-
-
-def all_pairs(k: int) -> Code:
-    r"""One column per pair of classes :math:`r < r'`: +1, -1, and 0 for all others.
-
-    The pairs come in the order (1, 2), (1, 3), ..., (k-1, k), and
-    :math:`\rho = \bigl(\binom k2 + 1\bigr) / 2`. Hamming decoding is the majority vote
-    (prop-ecoc-all-pairs).
-
-    Parameters
-    ----------
-    k : int
-        Number of classes.
-
-    Returns
-    -------
-    (k, k(k-1)/2) int8 array
-
-    Examples
-    --------
-    >>> all_pairs(3)
-    array([[ 1,  1,  0],
-           [-1,  0,  1],
-           [ 0, -1, -1]], dtype=int8)
-    """
-    k = _check_count(k, "k", 2)
-    code = np.zeros((k, comb(k, 2)), dtype=np.int8)
-    first, second = np.triu_indices(k, 1)
-    column = np.arange(code.shape[1])
-    code[first, column] = 1
-    code[second, column] = -1
-    return code
-
-
-def exhaustive(k: int) -> Code:
-    r"""Every way to split k classes into two, each once: :math:`2^{k-1} - 1` columns, k at most 12.
-
-    The first row is all +1; below it the columns count in binary (-1 for 0, +1 for 1). Every pair of
-    rows differs in exactly :math:`2^{k-2} = \rho` columns.
-
-    Parameters
-    ----------
-    k : int
-        Number of classes, from 2 to 12.
-
-    Returns
-    -------
-    (k, 2**(k-1) - 1) int8 array
-
-    Examples
-    --------
-    >>> exhaustive(3)
-    array([[ 1,  1,  1],
-           [-1, -1,  1],
-           [-1,  1, -1]], dtype=int8)
-    """
-    k = _check_count(k, "k", 2, 12)
-    number = np.arange(2 ** (k - 1) - 1)
-    bit = (number >> np.arange(k - 1)[::-1, None]) & 1
-    return np.vstack([np.ones_like(number), 2 * bit - 1]).astype(np.int8)
-
-
-def dense(k: int, n_columns: int | None = None, random_state: RandomState = None) -> Code:
-    r"""A random code without zeros: the best of many candidates by minimum distance.
-
-    Parameters
-    ----------
-    k : int
-        Number of classes.
-    n_columns : int, optional
-        By default :math:`\lceil 10 \log_2 k \rceil`, but never more than the :math:`2^{k-1} - 1` columns
-        that differ (a column and its negative are the same binary problem).
-    random_state : int, numpy Generator, RandomState or None
-        An int makes the code reproducible.
-
-    Returns
-    -------
-    (k, n_columns) int8 array
-        No constant, equal or complementary columns; all rows differ.
-
-    Examples
-    --------
-    >>> code = dense(6, random_state=0)
-    >>> code.shape, report(code).rho
-    ((6, 26), 13.0)
-    """
-    k = _check_count(k, "k", 2)
-    distinct = 2 ** (k - 1) - 1
-    n_columns = min(ceil(10 * log2(k)), distinct) if n_columns is None else n_columns
-    # l columns of two entries make at most 2^l different rows
-    n_columns = _check_count(n_columns, "n_columns", ceil(log2(k)), distinct)
-    return _best_of_many(k, n_columns, distinct, np.array([-1, 1], dtype=np.int8), random_state)
-
-
-def sparse(k: int, n_columns: int | None = None, random_state: RandomState = None) -> Code:
-    r"""A random code with zeros: entries 0 with probability 1/2, +1 and -1 with 1/4 each.
-
-    The best of many candidates by minimum distance, like :func:`dense`.
-
-    Parameters
-    ----------
-    k : int
-        Number of classes.
-    n_columns : int, optional
-        By default :math:`\lceil 15 \log_2 k \rceil`, but never more than the
-        :math:`(3^k - 2^{k+1} + 1) / 2` columns with both signs that differ (a column and its negative
-        are the same binary problem).
-    random_state : int, numpy Generator, RandomState or None
-        An int makes the code reproducible.
-
-    Returns
-    -------
-    (k, n_columns) int8 array
-        Every column has both signs, no two are equal or complementary, and every pair of rows has
-        opposite signs in some column.
-
-    Examples
-    --------
-    >>> code = sparse(6, random_state=0)
-    >>> code.shape, int(report(code).min_separation) >= 1
-    ((6, 39), True)
-    """
-    k = _check_count(k, "k", 2)
-    distinct = (3**k - 2 ** (k + 1) + 1) // 2
-    n_columns = min(ceil(15 * log2(k)), distinct) if n_columns is None else n_columns
-    # each zero replaced by a sign, rows that were separated still differ: no fewer columns than above
-    n_columns = _check_count(n_columns, "n_columns", ceil(log2(k)), distinct)
-    return _best_of_many(k, n_columns, distinct, np.array([0, 0, -1, 1], dtype=np.int8), random_state)
-
-
-def _check_count(value: Any, name: str, least: int, most: int | None = None) -> int:
-    allowed = f"an integer from {least} to {most}" if most is not None else f"an integer, at least {least}"
-    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not is_integer or int(value) < least or (most is not None and int(value) > most):
-        raise ValueError(f"{name} must be {allowed}, found {value!r}")
-    return int(value)
-
-
-def _generator(random_state: RandomState) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        # scikit-learn's convention: the object is shared, and using it advances it
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
-
-
-def _best_of_many(k: int, n_columns: int, distinct: int, entries: Code, random_state: RandomState) -> Code:
-    """The candidate of the largest minimum distance among those that separate all rows."""
-    rng = _generator(random_state)
-    # All distinct columns make one code only. Otherwise many candidates, fewer when one is costly.
-    n_candidates = 1 if n_columns == distinct else int(np.clip(2e9 / (k * k * n_columns), 20, 1000))
-    best, best_rho = None, -1.0
-    for _ in range(n_candidates):
-        code = _distinct_columns(k, n_columns, entries, rng)
-        distances, separations = _pairwise(code)
-        upper = np.triu_indices(k, 1)
-        if separations[upper].min() > 0 and distances[upper].min() > best_rho:
-            best, best_rho = code, distances[upper].min()
-    if best is None:
-        raise ValueError(
-            f"none of {n_candidates} random codes with n_columns={n_columns} separates all k={k} classes; "
-            "ask for more columns"
-        )
-    return best
-
-
-def _distinct_columns(k: int, n_columns: int, entries: Code, rng: np.random.Generator) -> Code:
-    """Random columns with both signs, no two of them equal or complementary."""
-    found = np.empty((0, k), dtype=np.int8)
-    while len(found) < n_columns:
-        drawn = rng.choice(entries, size=(2 * n_columns, k))
-        drawn = drawn[(drawn.min(axis=1) < 0) & (drawn.max(axis=1) > 0)]
-        # of a column and its negative, keep the one whose first nonzero entry is +1
-        leading = np.take_along_axis(drawn, (drawn != 0).argmax(axis=1)[:, None], axis=1)
-        pool = np.vstack([found, drawn * leading])
-        first = np.unique(pool, axis=0, return_index=True)[1]
-        found = pool[np.sort(first)][:n_columns]
-    return np.ascontiguousarray(found.T)
-
-
-def check_code(code: ArrayLike) -> Code:
-    """The code as an int8 array, or a ValueError that names what cannot work.
-
-    A code is refused when a class is never used (a row of zeros), when a column lacks +1 or -1 (its
-    machine would see one label only), and when no column has opposite signs in two rows (nothing that
-    is learned tells these classes apart). Equal or complementary columns only waste work and pass; see
-    :func:`report`.
-
-    Parameters
-    ----------
-    code : (k, l) array-like
-        Entries -1, 0, +1.
-
-    Examples
-    --------
-    >>> check_code([[1.0, -1.0], [-1.0, 1.0]])
-    array([[ 1, -1],
-           [-1,  1]], dtype=int8)
-    >>> check_code([[1, 1, 0], [-1, -1, 0], [1, 0, 1]])
-    Traceback (most recent call last):
-        ...
-    ValueError: code cannot work: column 3 (no -1); classes 1 and 3 have opposite signs in no column \
-(columns and classes counted from 1)
-    """
-    matrix = _as_code(code)
-    used = matrix.any(axis=1)
-    faults = [f"class {r + 1} is never used (its row is zero)" for r in np.flatnonzero(~used)]
-    for s, column in enumerate(matrix.T.tolist(), start=1):
-        lacks = [name for name, sign in (("+1", 1), ("-1", -1)) if sign not in column]
-        if lacks:
-            faults.append(f"column {s} (no {' and no '.join(lacks)})")
-    alike = (_pairwise(matrix)[1] == 0) & np.outer(used, used)
-    faults += [
-        f"classes {r + 1} and {q + 1} have opposite signs in no column"
-        for r, q in np.argwhere(np.triu(alike, 1))
-    ]
-    if faults:
-        more = f"; and {len(faults) - 5} more faults" if len(faults) > 5 else ""
-        raise ValueError(
-            f"code cannot work: {'; '.join(faults[:5])}{more} (columns and classes counted from 1)"
-        )
-    return matrix
-
-
-def _as_code(code: ArrayLike) -> Code:
-    """An int8 matrix of at least two rows and one column with entries -1, 0, +1."""
-    matrix = np.asarray(code)
-    if matrix.ndim != 2 or matrix.shape[0] < 2 or matrix.shape[1] < 1:
-        raise ValueError(
-            "code must be a matrix with a row for each of at least two classes and a column for each binary "
-            f"problem, found shape {matrix.shape}"
-        )
-    if matrix.dtype.kind not in "iuf" or not np.isin(matrix, (-1, 0, 1)).all():
-        raise ValueError(f"code must have entries -1, 0, +1 only, found {np.unique(matrix)[:6].tolist()}")
-    return matrix.astype(np.int8)
-
-
-def _pairwise(code: Code) -> tuple[Floats, NDArray[np.intp]]:
-    """Distances rho and numbers of opposite signs of all pairs of rows, both (k, k)."""
-    real = code.astype(np.float64)
-    agreement = real @ real.T  # sum of M(r,s) M(r',s)
-    used = np.abs(real) @ np.abs(real).T  # columns where both entries are nonzero
-    return (code.shape[1] - agreement) / 2, ((used - agreement) / 2).astype(np.intp)
-
-
-@dataclass(frozen=True, eq=False)
-class CodeReport:
-    r"""What is to be known of a code before it is used; see :func:`report`.
-
-    Attributes
-    ----------
-    distances : (k, k) array
-        :math:`\rho(r, r') = \sum_s (1 - M(r,s) M(r',s)) / 2`. On the diagonal: half the zeros of a row.
-    rho : float
-        The least distance of two different rows.
-    separations : (k, k) int array
-        Number of columns in which two rows have opposite signs.
-    min_separation : int
-        :math:`\delta_M`, its least value over two different rows.
-    zeros : (k,) int array
-        Number of zeros of every row.
-    constant_columns : tuple of int
-        Columns that lack +1 or -1.
-    duplicate_columns : tuple of (int, int)
-        Pairs of columns that are equal: the same binary problem twice.
-    complementary_columns : tuple of (int, int)
-        Pairs of columns of which one is the negative of the other: the same binary problem, sides exchanged.
-    equal_rows : tuple of (int, int)
-        Pairs of classes with the same codeword.
-    """
-
-    distances: Floats
-    rho: float
-    separations: NDArray[np.intp]
-    min_separation: int
-    zeros: NDArray[np.intp]
-    constant_columns: tuple[int, ...]
-    duplicate_columns: Pairs
-    complementary_columns: Pairs
-    equal_rows: Pairs
-
-
-def report(code: ArrayLike) -> CodeReport:
-    """Distances and defects of a code, also of one that :func:`check_code` refuses.
-
-    Parameters
-    ----------
-    code : (k, l) array-like
-        Entries -1, 0, +1.
-
-    Returns
-    -------
-    CodeReport
-
-    Examples
-    --------
-    >>> found = report(all_pairs(4))
-    >>> found.rho, found.min_separation, found.zeros.tolist()
-    (3.5, 1, [3, 3, 3, 3])
-    >>> report([[1, -1, 1], [-1, 1, 1]]).complementary_columns
-    ((0, 1),)
-    """
-    matrix = _as_code(code)
-    distances, separations = _pairwise(matrix)
-    upper = np.triu_indices(len(matrix), 1)
-    return CodeReport(
-        distances=distances,
-        rho=float(distances[upper].min()),
-        separations=separations,
-        min_separation=int(separations[upper].min()),
-        zeros=(matrix == 0).sum(axis=1),
-        constant_columns=tuple(np.flatnonzero((matrix.min(axis=0) > -1) | (matrix.max(axis=0) < 1)).tolist()),
-        duplicate_columns=_equal_pairs(matrix.T, matrix.T),
-        complementary_columns=_equal_pairs(matrix.T, -matrix.T),
-        equal_rows=_equal_pairs(matrix, matrix),
-    )
-
-
-def _equal_pairs(left: Code, right: Code) -> Pairs:
-    """Pairs i < j with ``left[i] == right[j]``."""
-    # a row of -1, 0, 1 agrees with another in all its nonzeros, and has as many, when they are equal
-    left, right = left.astype(np.float64), right.astype(np.float64)
-    agreement = left @ right.T
-    size = np.abs(left).sum(axis=1)
-    equal = (agreement == size[:, None]) & (size[:, None] == size[None, :])
-    return tuple((int(i), int(j)) for i, j in np.argwhere(np.triu(equal, 1)))
-
-
-# ---------------------------------------------------------------------------------------------------
-# Decoding
+_Logs: TypeAlias = tuple[Ints, Floats]
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -410,8 +46,8 @@ class Decoding:
         overflow to ``inf`` or underflow to 0; ``log_distances`` never do.
     """
 
-    winner: NDArray[np.intp]
-    tied: NDArray[np.bool_]
+    winner: Ints
+    tied: Bools
     distances: Floats
     # exponential decoding only: examples that were decided by logarithms, and these, (k, number of examples)
     _by_logs: list[_Logs] | None = field(default=None, repr=False)
@@ -492,9 +128,9 @@ def decode(scores: ArrayLike, code: ArrayLike, loss: LossLike = "hamming") -> De
     >>> found.winner, found.distances, found.log_distances
     (array([1]), array([[inf, inf, inf]]), array([[10000.,  9500., 10000.]]))
     """
-    matrix = _as_code(code)
-    decoder = _Decoder(_decoding_loss(loss), matrix)
-    table = _check_scores(scores, matrix.shape[1])
+    matrix = as_code(code)
+    decoder = _Decoder(decoding_loss(loss), matrix)
+    table = check_scores(scores, matrix.shape[1])
     n, (k, l) = len(table), matrix.shape
     # (k, n), so that every loop over the examples of a chunk is contiguous; the answer is its transpose
     distances = np.empty((k, n))
@@ -532,11 +168,11 @@ def _threadpools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _decoding_loss(loss: LossLike) -> MarginLoss:
+def decoding_loss(loss: LossLike) -> MarginLoss:
     return losses.zero_one if isinstance(loss, str) and loss == "hamming" else losses.get(loss)
 
 
-def _check_scores(scores: ArrayLike, l: int) -> NDArray[Any]:
+def check_scores(scores: ArrayLike, l: int) -> NDArray[Any]:
     table = np.asarray(scores)
     if table.ndim != 2 or table.shape[1] != l:
         raise ValueError(
@@ -549,10 +185,10 @@ def _check_scores(scores: ArrayLike, l: int) -> NDArray[Any]:
 
 
 class _Chunk(NamedTuple):
-    winner: NDArray[np.intp]  # (m,)
-    tied: NDArray[np.bool_]  # (m,)
+    winner: Ints  # (m,)
+    tied: Bools  # (m,)
     distances: Floats  # (k, m)
-    close: NDArray[np.intp]  # (u,), the examples that an umpire decided
+    close: Ints  # (u,), the examples that an umpire decided
     logs: Floats | None = None  # (k, u), logarithms of their distances, for the exponential loss
 
 
@@ -662,7 +298,7 @@ class _Decoder:
             logs[r] = top + np.log(np.exp(exponents, out=exponents).sum(axis=0))
         return logs, 4 * _EPS * (f.shape[1] + 8 + np.abs(f).max(axis=1))
 
-    def umpire(self, f: Floats, near: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    def umpire(self, f: Floats, near: Bools) -> tuple[Ints, Bools]:
         """Of the rows that are ``near``, (k, m), the first that none beats; and all that equal it."""
         champion = near.argmax(axis=0)
         equal = np.zeros_like(near)
@@ -688,9 +324,7 @@ class _Decoder:
         return np.where(np.abs(difference) <= rounding, 0.0, np.sign(difference))
 
 
-def _agree(
-    values: Floats, champion: NDArray[np.intp], equal: NDArray[np.bool_], near: NDArray[np.bool_]
-) -> Floats:
+def _agree(values: Floats, champion: Ints, equal: Bools, near: Bools) -> Floats:
     """Distances moved, within rounding, to what was decided: the champion's value for its equals only."""
     least = values[champion, np.arange(values.shape[1])]
     above = np.maximum(values, np.nextafter(least, np.inf))
@@ -738,275 +372,3 @@ def _sign_of_exponential_sum(left: list[float], right: list[float]) -> int:
             if abs(total) > sum(map(abs, terms), Decimal(0)).scaleb(12 - digits):
                 return 1 if total > 0 else -1
         digits *= 2
-
-
-# ---------------------------------------------------------------------------------------------------
-# The training-error bound
-
-
-@dataclass(frozen=True)
-class TrainingErrorBound:
-    r"""The training error of loss-based decoding, and what bounds it; see :func:`training_error_bound`.
-
-    Attributes
-    ----------
-    error : float
-        Share of examples with some row :math:`r \ne y` with :math:`d_L(r) \le d_L(y)`: ties are errors.
-    epsilon : float
-        :math:`\varepsilon`, the mean of :math:`L(M(y_i, s) f_s(x_i))` over all examples and columns, the
-        zeros of the code included.
-    rho : float
-        The least distance of two rows of the code, over all pairs of classes.
-    bound : float
-        :math:`l \varepsilon / (\rho L(0))`.
-    sharper : float or None
-        Mean over the examples of :math:`\sum_{s: M(y_i,s) \ne 0} L(M(y_i,s) f_s(x_i)) / (\delta_M L(0))`,
-        where :math:`\delta_M` is the least number of columns in which two rows have opposite signs. None
-        when the rows have unequal numbers of zeros, or :math:`\delta_M = 0`.
-    """
-
-    error: float
-    epsilon: float
-    rho: float
-    bound: float
-    sharper: float | None
-
-
-def training_error_bound(
-    scores: ArrayLike, y: ArrayLike, code: ArrayLike, loss: LossLike = "hamming"
-) -> TrainingErrorBound:
-    r"""The bound of Allwein, Schapire and Singer on the error of decoding (thm-ecoc-training-error).
-
-    If :math:`L \ge 0` and :math:`\frac12 (L(z) + L(-z)) \ge L(0) > 0`, then the training error of decoding
-    with L is at most :math:`l \varepsilon / (\rho L(0))`: an error forces
-    :math:`d_L(y) \ge \rho(r, y) L(0)` (lem-ecoc-distance). For Hamming decoding, :math:`L(0) = 1/2`. In
-    codes whose rows have equally many zeros these cancel, and thm-ecoc-sharper bounds by the nonzero
-    entries alone.
-
-    Parameters
-    ----------
-    scores : (n, l) array-like
-        :math:`f_s(x_i)`.
-    y : (n,) array-like of int
-        Classes as rows of the code, 0 to k-1.
-    code : (k, l) array-like
-        Entries -1, 0, +1.
-    loss : str, MarginLoss or callable
-        As for :func:`decode`. A loss with :math:`L(0) = 0`, as "linear", is refused: the theorem says
-        nothing. The two conditions are checked at the margins at hand.
-
-    Returns
-    -------
-    TrainingErrorBound
-
-    Examples
-    --------
-    >>> scores = [[2.0, -1.0, -3.0], [-0.5, 0.5, -2.0], [-1.0, -1.0, 0.25]]
-    >>> found = training_error_bound(scores, [0, 1, 2], one_vs_all(3), loss="hinge")
-    >>> found.error, round(found.bound, 4), round(found.sharper, 4)
-    (0.0, 0.2917, 0.2917)
-    """
-    matrix = _as_code(code)
-    chosen = _decoding_loss(loss)
-    if not chosen.at_zero > 0:
-        raise ValueError(
-            f"the bound divides by L(0), which must be positive; the loss {chosen.name!r} has "
-            f"L(0) = {chosen.at_zero:g}, so the theorem says nothing about it"
-        )
-    k, l = matrix.shape
-    table = _check_scores(scores, l).astype(np.float64, copy=False)
-    classes = np.asarray(y)
-    if classes.shape != (len(table),) or not len(table):
-        raise ValueError(
-            f"y must be one class for each of the {len(table)} (at least 1) rows of scores, "
-            f"found shape {classes.shape}"
-        )
-    if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= k:
-        raise ValueError(
-            f"y must be rows of the code, integers from 0 to {k - 1}, found {np.unique(classes)[:6].tolist()}"
-        )
-
-    found = decode(table, matrix, chosen)
-    error = np.mean((found.winner != classes) | found.tied)
-
-    margins = matrix[classes] * table
-    paid = chosen(margins)
-    if paid.min() < 0:
-        raise ValueError(
-            f"the bound needs L >= 0; the loss {chosen.name!r} is {paid.min():g} at a margin here"
-        )
-    even = (paid + chosen(-margins)) / 2
-    if (even < chosen.at_zero * (1 - 1e-12)).any():
-        z = margins.flat[even.argmin()]
-        raise ValueError(
-            f"the bound needs (L(z) + L(-z)) / 2 >= L(0) = {chosen.at_zero:g}; "
-            f"for the loss {chosen.name!r} it is {even.min():g} at z = {z:g}"
-        )
-    known = report(matrix)
-    if not known.rho > 0:
-        equal = ", ".join(f"{r + 1} and {q + 1}" for r, q in known.equal_rows)
-        raise ValueError(
-            "the bound divides by the least distance of two rows, which is 0 here: "
-            f"rows {equal} are equal and have no zeros (rows counted from 1)"
-        )
-    epsilon = paid.mean()
-    sharper = None
-    if known.min_separation and (known.zeros == known.zeros[0]).all():
-        used = np.where(matrix[classes] != 0, paid, 0.0).sum(axis=1)
-        sharper = float(used.mean() / (known.min_separation * chosen.at_zero))
-    return TrainingErrorBound(
-        error=float(error),
-        epsilon=float(epsilon),
-        rho=known.rho,
-        bound=float(l * epsilon / (known.rho * chosen.at_zero)),
-        sharper=sharper,
-    )
-
-
-# ---------------------------------------------------------------------------------------------------
-# The estimator
-
-_NAMED_CODES: dict[str, Callable[[int], Code]] = {
-    "all-pairs": all_pairs,
-    "one-vs-all": one_vs_all,
-    "exhaustive": exhaustive,
-}
-_RANDOM_CODES = {"dense": dense, "sparse": sparse}
-
-
-class OutputCode(BinaryReduction):
-    r"""A multi-class classifier out of a binary one, by an output code.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A binary classifier with ``decision_function``, or else ``predict_proba``; one clone is fitted to
-        each column of the code. From probabilities the score is the log-odds
-        :math:`\log \frac{p}{1 - p}`, where p is kept at least :math:`2^{-52}` away from 0 and 1, so that
-        a machine that is certain scores :math:`\pm 36.04` and not infinity.
-    code : {"all-pairs", "one-vs-all", "exhaustive", "dense", "sparse"} or (k, l) array-like
-        The code; rows in the order of ``classes_``. See :func:`all_pairs`, :func:`one_vs_all`,
-        :func:`exhaustive`, :func:`dense`, :func:`sparse` and :func:`check_code`.
-    decoding : str, MarginLoss or callable
-        "hamming" or the loss of loss-based decoding, as for :func:`decode`.
-    n_jobs : int or None
-        How many columns are fitted at once, through joblib.
-    random_state : int, RandomState or None
-        Draws the "dense" or "sparse" code. It is not passed on: a random estimator has its own.
-    verbose : int
-        How much joblib tells of the progress of ``fit``.
-
-    Attributes
-    ----------
-    classes_ : (k,) array
-        The labels, sorted.
-    code_ : (k, l) int8 array
-        The code in use.
-    estimators_ : list of estimator
-        The l fitted machines; that of column s was trained on the examples with
-        :math:`M(y_i, s) \ne 0`, labelled :math:`M(y_i, s)`.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : (d,) array of str
-        Their names, where ``X`` had names.
-
-    Notes
-    -----
-    ``decision_function`` is minus the distance of every row of the code; for exponential decoding, minus the
-    logarithm of the distance, which cannot overflow. For two classes it is the second's value minus the
-    first's.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> X, y = load_iris(return_X_y=True)
-    >>> machine = OutputCode(LogisticRegression(), code="all-pairs", decoding="logistic").fit(X, y)
-    >>> machine.code_.shape, machine.output_scores(X).shape
-    ((3, 3), (150, 3))
-    >>> machine.score(X, y) > 0.95
-    True
-    """
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        code: str | ArrayLike = "all-pairs",
-        decoding: LossLike = "hinge",
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ):
-        self.estimator = estimator
-        self.code = code
-        self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        try:
-            _decoding_loss(self.decoding)
-        except ValueError as error:
-            raise ValueError(f"decoding must be 'hamming' or a loss: {error}") from None
-        seed(self.random_state)
-
-    def _prepare(self) -> int:
-        self.code_ = self._make_code(len(self.classes_))
-        return len(self.code_.T)
-
-    def _column(self, s: int) -> Column:
-        return Column(self.code_[:, s], f"column {s + 1} of the code (counted from 1)")
-
-    def _make_code(self, k: int) -> Code:
-        if isinstance(self.code, str):
-            if self.code in _NAMED_CODES:
-                return _NAMED_CODES[self.code](k)
-            if self.code in _RANDOM_CODES:
-                return _RANDOM_CODES[self.code](k, random_state=self.random_state)
-            allowed = ", ".join([*_NAMED_CODES, *_RANDOM_CODES])
-            raise ValueError(f"unknown code {self.code!r}; allowed are {allowed}, or an array")
-        code = check_code(self.code)
-        if len(code) != k:
-            raise ValueError(f"code must have one row for each class: {len(code)} rows, {k} classes in y")
-        return code
-
-    def output_scores(self, X: Any) -> Floats:
-        """Scores :math:`f_s(x_i)` of the l machines.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n, l) array
-        """
-        return self._scores(X)
-
-    def _values(self, X: Any) -> Floats:
-        found = decode(self.output_scores(X), self.code_, self.decoding)
-        distances = found.distances if found.log_distances is None else found.log_distances
-        return distances[:, 0] - distances[:, 1] if len(self.classes_) == 2 else -distances
-
-    def training_error_bound(self, X: Any, y: ArrayLike) -> TrainingErrorBound:
-        """:func:`training_error_bound` of the fitted machines on examples, usually those of ``fit``.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-        y : (n,) array-like
-            Labels, all among ``classes_``.
-
-        Returns
-        -------
-        TrainingErrorBound
-        """
-        scores = self.output_scores(X)
-        labels = np.asarray(y)
-        unknown = np.setdiff1d(labels, self.classes_)
-        if len(unknown):
-            raise ValueError(f"y has labels that were not in fit: {unknown[:6].tolist()}")
-        return training_error_bound(scores, np.searchsorted(self.classes_, labels), self.code_, self.decoding)
