@@ -39,21 +39,10 @@ True
 """
 
 from .._public import set_public_module
-from ._families import (
-    Estimate,
-    Family,
-    Finite,
-    KernelBall,
-    L1Ball,
-    L2Ball,
-    MulticlassBall,
-    Thresholds,
-    exact,
-    lower,
-    maximum,
-    monte_carlo,
-    upper,
-)
+from ._bounds import lower, upper
+from ._exact import exact
+from ._families import Family, Finite, KernelBall, L1Ball, L2Ball, MulticlassBall, Thresholds, maximum
+from ._monte_carlo import Estimate, monte_carlo
 
 __all__ = [
     "Estimate",

@@ -1,43 +1,22 @@
-"""Families, their complexity by enumeration and by Monte Carlo, and its bounds."""
+"""Families of functions on a sample, each with its supremum for given signs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
-from math import fsum, isfinite, log, prod, sqrt
+from math import isfinite, log, prod, sqrt
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
-from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cholesky
-from scipy.special import stdtrit
 
-from .._checks import integer, number, reals, switch
+from .._checks import integer, number
+from .._typing import Floats
 from ..kernel import check_psd
+from ._enumeration import MOST_STEPS, ROOM, mean_extremes, mean_norm, too_many
+from ._quadratic import SMALL, features_of, largest_eigenvalue, quadratic_forms, root, trace
 
-Floats: TypeAlias = NDArray[np.float64]
-RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 Suprema: TypeAlias = Callable[[Floats], Any]
-
-# Additions that an exact enumeration may take: some seconds.
-_MOST_STEPS = 2**33
-# Signs that a compiled loop handles at a time: long for it, short for who presses Ctrl-C; and how many of
-# them it finds added up in a table.
-_GRAY_SIGNS = 16
-_TABLE_SIGNS = 6
-# All signs of so many, when the supremum is a function of Python.
-_MOST_SIGNS = 24
-# Draws of one seed; so the same signs are drawn however many processes share the work.
-_BLOCK = 256
-# Numbers that an intermediate result may hold.
-_ROOM = 2**22
-# Up to this size eigenvalues are computed.
-_SMALL = 1000
-
-
-# ---------------------------------------------------------------------------------------------------
-# Families
 
 
 @runtime_checkable
@@ -56,7 +35,7 @@ class Family(Protocol):
         r""":math:`\sup_g \sum_i \sigma_i g(z_i)` for each row of signs, not yet divided by m."""
 
 
-class _Known:
+class KnownFamily:
     """What the families of this module have in common."""
 
     @property
@@ -100,7 +79,7 @@ class _Known:
     def _exact(self) -> float:
         raise NotImplementedError
 
-    def _for_draws(self, n_draws: int) -> "_Known":
+    def _for_draws(self, n_draws: int) -> "KnownFamily":
         """A family of the same complexity whose draws cost or vary less."""
         return self
 
@@ -112,7 +91,7 @@ class _Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Finite(_Known):
+class Finite(KnownFamily):
     r"""Finitely many functions, by their values on the sample.
 
     Parameters
@@ -151,7 +130,7 @@ class Finite(_Known):
         return float(np.linalg.norm(self.values, axis=1).max())
 
     def _suprema(self, signs: Floats) -> Floats:
-        rows = max(1, _ROOM // len(self.values))
+        rows = max(1, ROOM // len(self.values))
         parts = [
             (signs[i : i + rows] @ self.values.T).max(axis=1, initial=-np.inf)
             for i in range(0, len(signs), rows)
@@ -161,9 +140,9 @@ class Finite(_Known):
     def _exact(self) -> float:
         functions = np.unique(self.values, axis=0)
         # the supremum for the opposite signs is minus the infimum for these
-        return _mean_extremes(functions, lambda high, low: (high - low) / 2) / self.m
+        return mean_extremes(functions, lambda high, low: (high - low) / 2) / self.m
 
-    def _for_draws(self, n_draws: int) -> "_Known":
+    def _for_draws(self, n_draws: int) -> "KnownFamily":
         # One function added to all changes no complexity (prop-rademacher-rules): with the middle of the
         # values at every example taken off, the suprema vary least.
         middle = (self.values.max(axis=0) + self.values.min(axis=0)) / 2
@@ -180,7 +159,7 @@ class Finite(_Known):
 
 
 @dataclass(frozen=True, eq=False)
-class KernelBall(_Known):
+class KernelBall(KnownFamily):
     r"""Functions of a kernel with norm at most :math:`\Lambda`.
 
     By the Cauchy-Schwarz inequality the supremum is :math:`\Lambda \sqrt{\sigma^\top \mathbf K \sigma}`.
@@ -214,7 +193,7 @@ class KernelBall(_Known):
     @property
     def envelope(self) -> Floats:
         r""":math:`\Lambda \sqrt{K(x_i, x_i)}` for each example."""
-        return self.radius * _root(np.diag(self.gram))
+        return self.radius * root(np.diag(self.gram))
 
     @cached_property
     def norm(self) -> float:
@@ -222,23 +201,23 @@ class KernelBall(_Known):
 
         The eigenvalue itself up to m = 1000.
         """
-        return self.radius * sqrt(_largest_eigenvalue(self.gram))
+        return self.radius * sqrt(largest_eigenvalue(self.gram))
 
     def _suprema(self, signs: Floats) -> Floats:
-        return self.radius * _root(_quadratic(self.gram, signs))
+        return self.radius * root(quadratic_forms(self.gram, signs))
 
     def _exact(self) -> float:
-        return self.radius * _mean_norm(_features(self.gram)) / self.m
+        return self.radius * mean_norm(features_of(self.gram)) / self.m
 
     def _upper(self) -> float:
-        return self.radius * sqrt(_trace(self.gram)) / self.m
+        return self.radius * sqrt(trace(self.gram)) / self.m
 
     def _lower(self) -> float:
         return self._upper() / sqrt(2)
 
 
 @dataclass(frozen=True, eq=False)
-class L2Ball(_Known):
+class L2Ball(KnownFamily):
     r"""Linear functions with :math:`\|w\|_2 \le \Lambda`: a kernel ball, given by its features.
 
     The supremum is :math:`\Lambda \bigl\| \sum_i \sigma_i x_i \bigr\|_2`.
@@ -278,8 +257,8 @@ class L2Ball(_Known):
     def norm(self) -> float:
         r""":math:`\Lambda` times the largest singular value of X, or a bound on it when X is large."""
         thin = self.X if self.X.shape[0] >= self.X.shape[1] else self.X.T
-        if thin.shape[1] <= _SMALL:
-            return self.radius * sqrt(_largest_eigenvalue(thin.T @ thin))
+        if thin.shape[1] <= SMALL:
+            return self.radius * sqrt(largest_eigenvalue(thin.T @ thin))
         by_sums = sqrt(np.linalg.norm(thin, 1) * np.linalg.norm(thin, np.inf))
         return self.radius * min(by_sums, float(np.linalg.norm(thin)))
 
@@ -289,10 +268,10 @@ class L2Ball(_Known):
 
     def _exact(self) -> float:
         m, d = self.X.shape
-        features = self.X if d <= m else _features(self.X @ self.X.T)
-        return self.radius * _mean_norm(features) / self.m
+        features = self.X if d <= m else features_of(self.X @ self.X.T)
+        return self.radius * mean_norm(features) / self.m
 
-    def _for_draws(self, n_draws: int) -> "_Known":
+    def _for_draws(self, n_draws: int) -> "KnownFamily":
         # multiplications: 2 m d for a draw from X; from K half of 2 m^2, and to make K m^2 d
         m, d = self.X.shape
         if m * d + n_draws * m < 2 * n_draws * d:
@@ -310,7 +289,7 @@ class L2Ball(_Known):
 
 
 @dataclass(frozen=True, eq=False)
-class L1Ball(_Known):
+class L1Ball(KnownFamily):
     r"""Linear functions with :math:`\|w\|_1 \le \Lambda`.
 
     The supremum of a linear function over the ball is at a corner:
@@ -358,7 +337,7 @@ class L1Ball(_Known):
 
     def _exact(self) -> float:
         columns = np.unique(self.X.T, axis=0)
-        return self.radius * _mean_extremes(columns, lambda high, low: np.maximum(high, -low)) / self.m
+        return self.radius * mean_extremes(columns, lambda high, low: np.maximum(high, -low)) / self.m
 
     def _upper(self) -> float:
         corners = np.unique(np.vstack([self.X.T, -self.X.T]), axis=0)
@@ -369,7 +348,7 @@ class L1Ball(_Known):
 
 
 @dataclass(frozen=True, eq=False)
-class Thresholds(_Known):
+class Thresholds(KnownFamily):
     r"""The functions :math:`x \mapsto +1` from a threshold on and -1 below it, for every threshold.
 
     Thresholds beyond all x are among them, so both constant functions are. There are m + 1 different
@@ -426,8 +405,8 @@ class Thresholds(_Known):
         # The supremum is the sum of all signs, of mean 0, plus twice the largest of 0 and minus the sums
         # below a threshold, that is, twice the maximum M of a random walk seen after every group of
         # equals. Backwards: M of the groups from g on is max(0, step of g + M of those after g).
-        if self.m**2 > _MOST_STEPS:
-            raise _too_many(f"{self.m}^2", _MOST_STEPS)
+        if self.m**2 > MOST_STEPS:
+            raise too_many(f"{self.m}^2", MOST_STEPS)
         sizes = np.unique(self.x, return_counts=True)[1]
         chance = np.ones(1)  # of M = 0, 1, 2, ...
         for size in sizes:
@@ -450,7 +429,7 @@ class Thresholds(_Known):
 
 
 @dataclass(frozen=True, eq=False)
-class MulticlassBall(_Known):
+class MulticlassBall(KnownFamily):
     r"""k score functions of a kernel, :math:`f = (f_1, \dots, f_k)` with
     :math:`\sum_y \|f_y\|^2 \le \Lambda^2`: the class :math:`\mathcal H_{K,2,\Lambda}` (def-classes-family).
 
@@ -498,7 +477,7 @@ class MulticlassBall(_Known):
     @property
     def envelope(self) -> Floats:
         r""":math:`\Lambda \sqrt{K(x_i, x_i)}`, for each example k times."""
-        return np.repeat(self.radius * _root(np.diag(self.gram)), self.k)
+        return np.repeat(self.radius * root(np.diag(self.gram)), self.k)
 
     @cached_property
     def norm(self) -> float:
@@ -507,14 +486,14 @@ class MulticlassBall(_Known):
 
     def _suprema(self, signs: Floats) -> Floats:
         by_class = signs.reshape(len(signs), self.m, self.k).swapaxes(1, 2).reshape(-1, self.m)
-        squares = _quadratic(self.gram, np.ascontiguousarray(by_class)).reshape(len(signs), self.k)
-        return self.radius * _root(squares.sum(axis=1))
+        squares = quadratic_forms(self.gram, np.ascontiguousarray(by_class)).reshape(len(signs), self.k)
+        return self.radius * root(squares.sum(axis=1))
 
     def _exact(self) -> float:
-        return self.radius * _mean_norm(_features(self.gram), copies=self.k) / self.m
+        return self.radius * mean_norm(features_of(self.gram), copies=self.k) / self.m
 
     def _upper(self) -> float:
-        return self.radius * sqrt(self.k * _trace(self.gram)) / self.m
+        return self.radius * sqrt(self.k * trace(self.gram)) / self.m
 
     def _lower(self) -> float:
         return self._upper() / sqrt(2)
@@ -553,402 +532,12 @@ def maximum(*families: Finite) -> Finite:
     if len(sizes) > 1:
         raise ValueError(f"the families must be given on the same sample, found sizes {sorted(sizes)}")
     numbers = prod(len(one.values) for one in families) * families[0].m
-    if numbers > 8 * _ROOM:
-        raise ValueError(
-            f"the maxima would be {numbers} numbers, more than {8 * _ROOM}: take fewer functions"
-        )
+    if numbers > 8 * ROOM:
+        raise ValueError(f"the maxima would be {numbers} numbers, more than {8 * ROOM}: take fewer functions")
     found = families[0].values
     for one in families[1:]:
         found = np.maximum(found[:, None], one.values).reshape(-1, one.m)
     return Finite(found)
-
-
-# ---------------------------------------------------------------------------------------------------
-# Exactly
-
-
-def exact(family: Family | Suprema, *, m: int | None = None) -> float:
-    r"""The empirical Rademacher complexity, as the mean over all :math:`2^m` choices of signs.
-
-    Finite families and :class:`L1Ball` walk through the signs in the order of the Gray code, so that a
-    step costs one addition for each function, with the first sign fixed (the opposite signs are had
-    by symmetry). :class:`KernelBall`, :class:`L2Ball` and :class:`MulticlassBall` walk likewise through the
-    vectors :math:`\sum_i \sigma_i x_i`; for several classes the distribution of their squared lengths is
-    combined k times. :class:`Thresholds` needs no enumeration. m = 24 with a few hundred functions takes
-    about a second.
-
-    Parameters
-    ----------
-    family : Family or callable
-        One of the families here; or your own; or a function that answers the (n,) suprema, not divided by
-        m, for (n, m) signs. The latter two are asked for all signs, in blocks, up to 24 signs.
-    m : int, optional
-        For a function: the size of the sample.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> exact(Finite([[1, 0, 0], [0, 1, 0], [0, 0, 1]]))  # 7 of 8 times some sign is +1
-    0.25
-    >>> exact(lambda signs: signs.max(axis=1), m=3)
-    0.25
-    """
-    known = _as_family(family, m, None)
-    if isinstance(known, _Known):
-        return _in_range(known._exact())
-    n = known.n_signs
-    if n > _MOST_SIGNS:
-        raise _too_many(f"2^{n}", 2**_MOST_SIGNS)
-    low = _all_signs(min(n, 12))
-    sums: list[float] = []
-    for high in product((1.0, -1.0), repeat=n - low.shape[1]):
-        signs = np.hstack([np.broadcast_to(high, (len(low), len(high))), low])
-        with np.errstate(over="ignore"):
-            sums.append(_in_range(float(_asked(known, signs).sum())))
-    return fsum(sums) / 2.0**n / known.m
-
-
-def _too_many(found: str, allowed: int) -> ValueError:
-    return ValueError(
-        f"exact enumeration would take {found} steps, more than {allowed}; "
-        "use monte_carlo, whose interval says how near it is"
-    )
-
-
-def _gray_walks(vectors: Floats, most: int) -> Iterator[tuple[Floats, Floats]]:
-    """The sums of (m, n) vectors with signs, the first fixed at +1, in walks for mcutils.jit.gray.
-
-    A walk is through so many signs at most. Each starts from a sum that is computed afresh, so that
-    rounding has no time to add up.
-    """
-    m = len(vectors)
-    low = min(m - 1, most)
-    head, tail = vectors[: m - low], vectors[m - low :]
-    moves = np.ascontiguousarray(2 * tail)
-    for signs in product((1.0, -1.0), repeat=m - low - 1):
-        yield np.array((1.0, *signs)) @ head + tail.sum(axis=0), moves
-
-
-def _affordable(m: int, n: int) -> None:
-    if 2 ** (m - 1) * (n + 8) > _MOST_STEPS:  # a step costs about 8 additions beside those of its entries
-        raise _too_many(f"2^{m - 1} * {n}", _MOST_STEPS)
-
-
-def _mean_extremes(functions: Floats, value: Callable[[Floats, Floats], Floats]) -> float:
-    """The mean over all signs of a function of the largest and the smallest signed sum."""
-    from ..jit import gray
-
-    n, m = len(functions), len(functions[0])
-    _affordable(m, n)
-    # the kernel takes functions by fours: the last is repeated
-    vectors = functions[np.minimum(np.arange(-(-n // 4) * 4), n - 1)].T
-    in_table = min(m - 1, _TABLE_SIGNS)
-    walked, rest = vectors[: m - in_table], vectors[m - in_table :]
-    table = np.ascontiguousarray((_all_signs(in_table) @ rest).T)
-    sums: list[float] = []
-    for start, moves in _gray_walks(walked, _GRAY_SIGNS - _TABLE_SIGNS):
-        high, low = np.empty((2, 2 ** len(moves), table.shape[1]))
-        gray.extremes(start, moves, table, high, low)
-        sums.append(float(value(high, low).sum()))
-    return fsum(sums) / 2.0 ** (m - 1)
-
-
-def _squared_norms(features: Floats) -> Iterator[Floats]:
-    """|sum of signs times features|^2 for all signs up to their common sign, piece by piece."""
-    from ..jit import gray
-
-    _affordable(*features.shape)
-    for start, moves in _gray_walks(features, _GRAY_SIGNS):
-        squares = np.empty(2 ** len(moves))
-        gray.squared_norms(start, moves, squares)
-        yield squares
-
-
-def _all_signs(n: int) -> Floats:
-    """The 2^n rows of n signs."""
-    bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
-    return 1 - 2 * bits.astype(np.float64)
-
-
-def _mean_norm(features: Floats, copies: int = 1) -> float:
-    """The mean over all signs of the norm of the signed sum, in a space of so many copies."""
-    m = len(features)
-    if copies == 1:
-        return fsum(float(np.sqrt(squares).sum()) for squares in _squared_norms(features)) / 2.0 ** (m - 1)
-    squares, counts = np.unique(np.concatenate(list(_squared_norms(features))), return_counts=True)
-    first = _sums_of(squares, counts / 2 ** (m - 1), copies // 2)
-    second = _sums_of(squares, counts / 2 ** (m - 1), copies - copies // 2)
-    if len(first[0]) * len(second[0]) > _MOST_STEPS / 8:
-        raise _too_many(f"{len(first[0])} * {len(second[0])}", _MOST_STEPS // 8)
-    rows = max(1, _ROOM // len(second[0]))
-    return fsum(
-        float(first[1][i : i + rows] @ (np.sqrt(first[0][i : i + rows, None] + second[0]) @ second[1]))
-        for i in range(0, len(first[0]), rows)
-    )
-
-
-def _sums_of(values: Floats, chances: Floats, terms: int) -> tuple[Floats, Floats]:
-    """The distribution of a sum of so many independent variables of this distribution."""
-    sums, chance = values, chances
-    for _ in range(terms - 1):
-        if len(sums) * len(values) > 8 * _ROOM:
-            raise _too_many(f"{len(sums)} * {len(values)}", 8 * _ROOM)
-        sums, back = np.unique(np.add.outer(sums, values), return_inverse=True)
-        weights = np.multiply.outer(chance, chances).ravel()
-        chance = np.bincount(back.ravel(), weights=weights).astype(np.float64)
-    return sums, chance
-
-
-# ---------------------------------------------------------------------------------------------------
-# By Monte Carlo
-
-
-@dataclass(frozen=True)
-class Estimate:
-    r"""What :func:`monte_carlo` found.
-
-    Attributes
-    ----------
-    value : float
-        The mean of the draws: an unbiased estimate of the complexity.
-    low, high : float
-        The confidence interval.
-    confidence : float
-        The probability with which the interval contains the complexity: at least this if ``guaranteed``,
-        otherwise about this when the draws are many.
-    n_draws : int
-        How many draws of all signs.
-    standard_error : float
-        The standard deviation of a draw over :math:`\sqrt n`; not a number for one draw.
-    guaranteed : bool
-        Whether the interval is that of the theorem, for every number of draws.
-    """
-
-    value: float
-    low: float
-    high: float
-    confidence: float
-    n_draws: int
-    standard_error: float
-    guaranteed: bool
-
-
-def monte_carlo(
-    family: Family | Suprema,
-    n_draws: int = 1000,
-    *,
-    m: int | None = None,
-    n_signs: int | None = None,
-    envelope: ArrayLike | None = None,
-    guaranteed: bool | None = None,
-    confidence: float = 0.95,
-    random_state: RandomState = None,
-    n_jobs: int | None = None,
-) -> Estimate:
-    r"""The empirical Rademacher complexity estimated from random signs, with a confidence interval.
-
-    **The interval.** Flipping one sign :math:`\sigma_i` moves the supremum by at most
-    :math:`2 b_i`, where :math:`b_i = \sup_g |g(z_i)|` is the *envelope*. By McDiarmid's inequality
-    (thm-rademacher-mcdiarmid), applied to the mean of all n draws as a function of all n m signs, this
-    mean is within
-
-    .. math:: \frac{s}{m} \sqrt{\frac{2 \ln (2 / \alpha)}{n}}, \qquad s = \sqrt{\textstyle\sum_i b_i^2},
-
-    of the complexity with probability at least :math:`1 - \alpha`, for every n, every family and every
-    sample. The supremum is also a convex function of the signs and moves by at most the norm
-    :math:`\sup_g \sqrt{\sum_i g(z_i)^2}` times the distance; so the same holds with twice the norm in
-    place of s, by the concentration of convex Lipschitz functions of bounded variables. The smaller of the
-    two, which is known before the draw, is taken. Of a finite family's functions a fixed function is first
-    taken off, so that the envelope is least.
-
-    A family that does not say its envelope gets the interval :math:`\pm t` standard errors, Student's t
-    with n - 1 degrees of freedom. It is narrower, and *right only in the limit of many draws*: for few
-    draws of a skewed or two-valued supremum it contains the complexity less often than it says. Two draws
-    that agree, for one, give an interval of length 0.
-
-    Parameters
-    ----------
-    family : Family or callable
-        One of the families here; or your own; or a function that answers the (n,) suprema, not divided by
-        m, for (n, n_signs) signs.
-    n_draws : int, default=1000
-        Number n of draws.
-    m, n_signs : int, optional
-        For a function: the size of the sample, and the number of signs where it is another.
-    envelope : float or (n_signs,) array-like, optional
-        For a function, or for your own family: :math:`b_i`, or bounds on it. It makes the guarantee possible.
-    guaranteed : bool, optional
-        True asks for the guaranteed interval, and is refused where no envelope is known; False for
-        Student's. By default the guaranteed interval where it can be had.
-    confidence : float, default=0.95
-        :math:`1 - \alpha`, between 0 and 1.
-    random_state : int, numpy Generator, RandomState or None
-        Draws the signs.
-    n_jobs : int or None
-        How many blocks of draws are computed at once, through joblib. The signs do not depend on it.
-
-    Returns
-    -------
-    Estimate
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = monte_carlo(KernelBall(np.eye(100)), random_state=0)
-    >>> round(found.value, 6), found.guaranteed  # 1 / sqrt(100)
-    (0.1, True)
-    >>> monte_carlo(lambda signs: signs.max(axis=1), m=3, envelope=1.0, random_state=0).guaranteed
-    True
-    """
-    known = _as_family(family, m, n_signs)
-    n = integer(n_draws, "n_draws", 1)
-    alpha = 1 - number(confidence, "confidence", above=0, below=1)
-    if isinstance(known, _Known):
-        if envelope is not None:
-            raise ValueError(f"{type(known).__name__} knows its envelope; give none")
-        known = known._for_draws(n)
-        spread: float | None = min(float(np.linalg.norm(known.envelope)), 2 * known.norm)
-    else:
-        spread = None if envelope is None else _length(envelope, known.n_signs)
-    guaranteed = spread is not None if guaranteed is None else switch(guaranteed, "guaranteed")
-    if guaranteed and spread is None:
-        raise ValueError(
-            "a guaranteed interval needs the envelope, a bound on every |g(z_i)|: give envelope=..., "
-            "or take guaranteed=False, whose interval is right only in the limit of many draws"
-        )
-    if not guaranteed and n < 2:
-        raise ValueError("an interval from the standard error needs at least 2 draws, found n_draws=1")
-
-    entropy = _generator(random_state).integers(2**63, size=2)
-    seeds = np.random.SeedSequence([int(e) for e in entropy]).spawn(-(-n // _BLOCK))
-    sizes = [_BLOCK] * (n // _BLOCK) + ([n % _BLOCK] if n % _BLOCK else [])
-    suprema = np.concatenate(
-        Parallel(n_jobs=n_jobs)(
-            delayed(_draw)(known, seed, size) for seed, size in zip(seeds, sizes, strict=True)
-        )
-    )
-    draws = suprema / known.m
-    value = _in_range(float(draws.mean()))
-    standard_error = float(np.std(draws, ddof=1)) / sqrt(n) if n > 1 else float("nan")
-    if guaranteed and spread is not None:
-        reach = spread / known.m * sqrt(2 * log(2 / alpha) / n)
-    else:
-        reach = float(stdtrit(n - 1, 1 - alpha / 2)) * standard_error
-    _in_range(value + reach)
-    return Estimate(value, value - reach, value + reach, 1 - alpha, n, standard_error, guaranteed)
-
-
-def _draw(known: Family, seed: np.random.SeedSequence, size: int) -> Floats:
-    """The suprema of so many draws."""
-    numbers = size * known.n_signs
-    random = np.frombuffer(np.random.default_rng(seed).bytes(-(-numbers // 8)), dtype=np.uint8)
-    bits = np.unpackbits(random, count=numbers).reshape(size, known.n_signs)
-    signs = 2 * bits.astype(np.float64) - 1
-    return known._suprema(signs) if isinstance(known, _Known) else _asked(known, signs)
-
-
-# ---------------------------------------------------------------------------------------------------
-# By theorem
-
-
-def upper(family: Family) -> float:
-    r"""The closed-form upper bound on the complexity.
-
-    Massart's lemma (lem-rademacher-massart) for the families of finitely many functions, or with
-    finitely many corners: :math:`\max_g \|g\|_2 \sqrt{2 \ln N} / m`, with N different functions on the
-    sample. For the balls :math:`\Lambda \sqrt{\operatorname{tr} \mathbf K} / m` by Jensen's inequality
-    (cor-classes-kernel), and :math:`\sqrt k` times that for k classes.
-
-    Parameters
-    ----------
-    family : one of the families here
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> upper(MulticlassBall([[1.0, 0.0], [0.0, 1.0]], k=8))
-    2.0
-    """
-    return _in_range(_known(family, "upper")._upper())
-
-
-def lower(family: Family) -> float:
-    r"""A closed-form lower bound on the complexity, by Khintchine's inequality (lem-classes-khintchine).
-
-    For the balls it is :func:`upper` over :math:`\sqrt 2`: the mean length of
-    :math:`\sum_i \sigma_i x_i` is at least :math:`1 / \sqrt 2` of the root of its mean square. In other
-    families two functions that are furthest apart give
-    :math:`\max_{g, g'} \|g - g'\|_2 / (2 \sqrt 2\, m)`, since the larger of two sums is their mean plus
-    half of their distance.
-
-    Parameters
-    ----------
-    family : one of the families here
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> one, other = [1.0, 0.0], [0.0, 1.0]
-    >>> lower(Finite([one, other])), exact(Finite([one, other]))
-    (0.25, 0.25)
-    """
-    return _in_range(_known(family, "lower")._lower())
-
-
-# ---------------------------------------------------------------------------------------------------
-# Quadratic forms
-
-
-def _quadratic(gram: Floats, signs: Floats) -> Floats:
-    """The numbers s K s for the rows s of signs, from the upper half of K."""
-    total = np.zeros(len(signs))
-    m, width = len(gram), 512
-    for i in range(0, m, width):
-        here, after = slice(i, i + width), slice(i + width, m)
-        product = signs[:, here] @ gram[here, here]
-        if i + width < m:
-            product += 2 * (signs[:, after] @ gram[here, after].T)
-        total += np.einsum("ij,ij->i", product, signs[:, here])
-    return total
-
-
-def _features(gram: Floats) -> Floats:
-    """Vectors with these inner products, in as few dimensions as there are beyond rounding."""
-    eigenvalues, vectors = np.linalg.eigh((gram + gram.T) / 2)
-    kept = eigenvalues > 8 * len(gram) * np.finfo(np.float64).eps * np.abs(gram).max()
-    if not kept.any():
-        return np.zeros((len(gram), 1))
-    features: Floats = vectors[:, kept] * np.sqrt(eigenvalues[kept])
-    return features
-
-
-def _largest_eigenvalue(gram: Floats) -> float:
-    """A bound on the largest eigenvalue; up to rounding the eigenvalue itself for small matrices."""
-    if len(gram) <= _SMALL:
-        return max(0.0, float(np.linalg.eigvalsh(gram)[-1]))
-    return float(min(np.linalg.norm(gram), np.abs(gram).sum(axis=1).max()))
-
-
-def _trace(gram: Floats) -> float:
-    return max(0.0, float(np.trace(gram)))
-
-
-def _root(squares: Floats) -> Floats:
-    """The root; what rounding put below 0 counts as 0."""
-    return np.sqrt(np.maximum(squares, 0.0))
-
-
-# ---------------------------------------------------------------------------------------------------
-# What is asked of arguments
 
 
 @dataclass(frozen=True, eq=False)
@@ -963,7 +552,7 @@ class _Asked:
         return np.asarray(self.suprema(np.asarray(signs, dtype=np.float64)), dtype=np.float64)
 
 
-def _as_family(family: Any, m: int | None, n_signs: int | None) -> Family:
+def as_family(family: Any, m: int | None, n_signs: int | None) -> Family:
     if isinstance(family, Family):
         if m is not None or n_signs is not None:
             raise ValueError("m and n_signs are for a function; a family knows its own")
@@ -979,7 +568,7 @@ def _as_family(family: Any, m: int | None, n_signs: int | None) -> Family:
     return _Asked(family, size, size if n_signs is None else integer(n_signs, "n_signs", 1))
 
 
-def _asked(family: Family, signs: Floats) -> Floats:
+def checked_suprema(family: Family, signs: Floats) -> Floats:
     """What a family that is not ours answers, checked."""
     found = np.asarray(family.supremum(signs), dtype=np.float64)
     if found.shape != (len(signs),):
@@ -992,10 +581,10 @@ def _asked(family: Family, signs: Floats) -> Floats:
     return found
 
 
-def _known(family: Any, name: str) -> _Known:
-    if not isinstance(family, _Known):
-        raise ValueError(f"{name} is known for the families of this module, found {type(family).__name__}")
-    return family
+def in_range(value: float) -> float:
+    if not isfinite(value):
+        raise ValueError("the suprema leave the range of floating point; scale the family")
+    return value
 
 
 def _keep(family: Any, name: str, value: Any) -> None:
@@ -1004,12 +593,6 @@ def _keep(family: Any, name: str, value: Any) -> None:
         value = value.view()
         value.flags.writeable = False
     object.__setattr__(family, name, value)
-
-
-def _in_range(value: float) -> float:
-    if not isfinite(value):
-        raise ValueError("the suprema leave the range of floating point; scale the family")
-    return value
 
 
 def _matrix(values: ArrayLike, name: str, meaning: str) -> Floats:
@@ -1028,7 +611,7 @@ def _matrix(values: ArrayLike, name: str, meaning: str) -> Floats:
 
 def _gram(gram: ArrayLike) -> Floats:
     matrix = _matrix(gram, "gram", "the kernel of every pair of examples")
-    if len(matrix) <= _SMALL or matrix.shape[0] != matrix.shape[1]:
+    if len(matrix) <= SMALL or matrix.shape[0] != matrix.shape[1]:
         check_psd(matrix)
         return matrix
     # a factorisation says the same sooner; what it does not certify, the eigenvalues decide
@@ -1052,17 +635,3 @@ def _signs(signs: ArrayLike, n_signs: int) -> Floats:
     if found.dtype.kind not in "if" or not (np.abs(found) == 1).all():
         raise ValueError("signs must be -1 or +1 (from bits b: 2 * b - 1)")
     return found.astype(np.float64)
-
-
-def _length(envelope: ArrayLike, n_signs: int) -> float:
-    found = reals(envelope, "envelope")
-    if found.shape not in ((), (n_signs,)) or (found < 0).any():
-        raise ValueError(f"envelope must be a number or {n_signs} numbers, at least 0, found {envelope!r}")
-    return float(np.linalg.norm(np.broadcast_to(found, n_signs)))
-
-
-def _generator(random_state: RandomState) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        # scikit-learn's convention: the object is shared, and using it advances it
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
