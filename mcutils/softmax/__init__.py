@@ -31,25 +31,13 @@ array([[0.25, 0.75]])
 """
 
 from .._public import set_public_module
-from ._calibration import (
-    Coupling,
-    Reliability,
-    SoftmaxRegression,
-    Temperature,
-    WithProbabilities,
-    brier,
-    cross_entropy,
-    cross_entropy_gradient,
-    cross_entropy_hessian_product,
-    dual_objective,
-    log_loss,
-    log_softmax,
-    objective,
-    pairwise_coupling,
-    reliability,
-    softmax,
-    temperature,
-)
+from ._calibration import WithProbabilities
+from ._coupling import Coupling, pairwise_coupling
+from ._loss import cross_entropy, cross_entropy_gradient, cross_entropy_hessian_product, log_softmax, softmax
+from ._objective import dual_objective, objective
+from ._regression import SoftmaxRegression
+from ._scoring import Reliability, brier, log_loss, reliability
+from ._temperature import Temperature, temperature
 
 __all__ = [
     "Coupling",
