@@ -38,23 +38,11 @@ x1 <= 0.5 ?
 """
 
 from .._public import set_public_module
-from ._estimator import (
-    CRITERIA,
-    FAMILIES,
-    Categorical,
-    DecisionTree,
-    Numerical,
-    Oblique,
-    Sphere,
-    Split,
-    Tree,
-    best_question,
-    boxes,
-    decrease,
-    draw,
-    draw_regions,
-    impurity,
-)
+from ._draw import boxes, draw, draw_regions
+from ._estimator import DecisionTree, best_question
+from ._impurity import CRITERIA, decrease, impurity
+from ._questions import FAMILIES, Categorical, Numerical, Oblique, Sphere, Split
+from ._tree import Tree
 
 __all__ = [
     "CRITERIA",
