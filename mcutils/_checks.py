@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._typing import RandomState
+
 
 def switch(value: Any, name: str) -> bool:
     """True or False, of Python or of numpy; a text such as "no" would count as true.
@@ -135,6 +137,18 @@ def seed(value: Any, name: str = "random_state") -> None:
         raise ValueError(
             f"{name} must be None, an integer from 0 to {2**32 - 1} or a RandomState, found {value!r}"
         )
+
+
+def generator(random_state: RandomState) -> np.random.Generator:
+    """The numpy Generator that draws for a ``random_state``; from a RandomState it takes its seed.
+
+    >>> generator(0).random() == generator(0).random()
+    True
+    """
+    if isinstance(random_state, np.random.RandomState):
+        # scikit-learn's convention: the object is shared, and using it advances it
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    return np.random.default_rng(random_state)
 
 
 def jobs(value: Any, name: str = "n_jobs") -> None:

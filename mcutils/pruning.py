@@ -48,7 +48,8 @@ from sklearn.utils.validation import check_is_fitted
 from ._checks import integer, jobs, one_of, reals, switch
 from ._weights import example_weights, in_units, times_class_weight
 from .risk import check_costs
-from .tree import Criterion, DecisionTree, _check_criterion, impurity
+from .tree import DecisionTree, impurity
+from .tree._impurity import Criterion, check_criterion
 
 __all__ = [
     "CrossValidation",
@@ -238,7 +239,7 @@ def _chosen(plain: _Plain, criterion: Criterion | None, cost: Any) -> tuple[Crit
         criterion = plain.criterion
     if cost is None:
         cost = plain.cost
-    _check_criterion(criterion)
+    check_criterion(criterion)
     return criterion, cost if criterion == "misclassification" else None
 
 

@@ -8,8 +8,10 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
+from sphinx.pycode import ModuleAnalyzer
 
 from tools import docstrings, package
+from web.ext import api
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -59,6 +61,15 @@ def test_the_page_has_every_module():
     listed = re.findall(r"^\.\. automodule:: mcutils\.(\w+)$", page, re.MULTILINE)
     internal = {"jit"}  # its functions take only what their callers have checked
     assert sorted(listed) == sorted({*package.modules(), *package.WITH_THE_BOOK} - internal)
+
+
+def test_the_page_shows_a_package_as_one_file():
+    api.read_packages(None)
+    source = ModuleAnalyzer.for_module("mcutils.tree")
+    assert source.find_attr_docs()["", "CRITERIA"] == ["The names of the impurities.", ""]
+    methods = [source.tagorder[f"DecisionTree.{name}"] for name in ("fit", "apply", "predict", "text")]
+    assert methods == sorted(methods)
+    assert max(source.tagorder.values()) < len(source.tagorder)
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLIC if docstrings.names(PUBLIC[name], "Parameters")])

@@ -18,7 +18,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mcutils import rademacher
-from mcutils.rademacher import Finite, KernelBall, L1Ball, L2Ball, MulticlassBall, Thresholds
+from mcutils.rademacher import (
+    Finite,
+    KernelBall,
+    L1Ball,
+    L2Ball,
+    MulticlassBall,
+    Thresholds,
+    _families,
+)
 
 
 def exact_fraction(values):
@@ -438,7 +446,7 @@ def test_wide_features_are_multiplied_once():
 def test_many_functions_are_done_in_parts(monkeypatch):
     family = Finite(np.random.default_rng(0).normal(size=(50, 6)))
     whole = rademacher.monte_carlo(family, 300, random_state=0).value
-    monkeypatch.setattr(rademacher, "_ROOM", 170)
+    monkeypatch.setattr(_families, "ROOM", 170)
     assert rademacher.monte_carlo(family, 300, random_state=0).value == pytest.approx(whole, rel=1e-14)
 
 

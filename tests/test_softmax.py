@@ -28,7 +28,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import binary, loss, softmax
 from mcutils.reduction import OneVsOne, pairs
-from mcutils.softmax import SoftmaxRegression, WithProbabilities
+from mcutils.softmax import SoftmaxRegression, WithProbabilities, _newton, _objective
 
 SCORES = hnp.arrays(
     np.float64, st.tuples(st.integers(1, 5), st.integers(2, 6)), elements=st.floats(-30, 30, width=32)
@@ -294,7 +294,7 @@ def test_probabilities_out_of_balance_are_balanced_and_stay_probabilities():
     X, y, weights, _ = problem(3)
     rng = np.random.default_rng(1)
     k = y.max() + 1
-    inner = softmax._Problem(X, y, k, weights, True)
+    inner = _objective.Problem(X, y, k, weights, True)
     q = rng.dirichlet(np.ones(k) / 3, len(y))
     q[np.arange(len(y)), y] = 0.0
     others, missing = inner.balanced(q, q.sum(axis=1))
@@ -437,7 +437,7 @@ def test_factors_are_made_only_where_they_save_time(monkeypatch):
     """One of d x d for each class and step takes as long as d/2 products: no cliff between 200 features and
     201. The optimum is the same with them, without them, and with some."""
     products, factors = [0], [0]
-    solve, update = softmax._conjugate_gradients, softmax._Blocks.update
+    solve, update = _newton._conjugate_gradients, _newton._Blocks.update
 
     def counting(product, *others):
         def counted(D):
@@ -450,8 +450,8 @@ def test_factors_are_made_only_where_they_save_time(monkeypatch):
         factors[0] += 1
         update(self, bends)
 
-    monkeypatch.setattr(softmax, "_conjugate_gradients", counting)
-    monkeypatch.setattr(softmax._Blocks, "update", made)
+    monkeypatch.setattr(_newton, "_conjugate_gradients", counting)
+    monkeypatch.setattr(_newton._Blocks, "update", made)
 
     def work(X, y, C):
         products[0] = factors[0] = 0
@@ -468,11 +468,11 @@ def test_factors_are_made_only_where_they_save_time(monkeypatch):
     assert 0.5 < cost / one_more < 2
     # overlapping classes at a large price: the diagonal is not enough, from some step on
     X = 0.3 * rng.normal(size=(20, 60))[y] + rng.normal(size=(600, 60))
-    monkeypatch.setattr(softmax, "_QUICK", 1e6)
+    monkeypatch.setattr(_newton, "_QUICK", 1e6)
     mixed, some, with_some, steps = work(X, y, 1e3)
-    monkeypatch.setattr(softmax, "_QUICK", np.inf)
+    monkeypatch.setattr(_newton, "_QUICK", np.inf)
     always, all_of_them, _, most = work(X, y, 1e3)
-    monkeypatch.setattr(softmax, "_BLOCK_FEATURES", 0)
+    monkeypatch.setattr(_newton, "_BLOCK_FEATURES", 0)
     never, none, without, _ = work(X, y, 1e3)
     assert none == 0 < some < steps
     assert all_of_them == most

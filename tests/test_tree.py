@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import tree
 from mcutils.jit import tree as jit
-from mcutils.tree import DecisionTree, best_question, impurity
+from mcutils.tree import DecisionTree, _draw, best_question, impurity
 
 # ---------------------------------------------------------------------------------------------------
 # The twin
@@ -925,7 +925,7 @@ def test_a_drawn_tree(moons):
     assert sum("<=" in word for word in words) == 4
     assert sum(word in ("low", "high") for word in words) == 5
     # yes to the right, children below their parents
-    places = tree._layout(machine.tree_)
+    places = _draw._layout(machine.tree_)
     own = machine.tree_
     for n in np.flatnonzero(~own.is_leaf):
         assert places[own.left[n], 0] < places[n, 0] < places[own.right[n], 0]

@@ -43,7 +43,7 @@ import sys
 from pathlib import Path
 
 # Run from the repository, its own mcutils comes before an installed one.
-if Path("../mcutils/ecoc.py").exists():
+if Path("../mcutils/__init__.py").exists():
     sys.path.insert(0, str(Path("..").resolve()))"""
 
 METADATA = {

@@ -1,0 +1,286 @@
+"""The estimator that makes probabilities for a machine with scores."""
+
+from inspect import signature
+from numbers import Integral
+from typing import Any, Literal, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import Tags, check_consistent_length, get_tags
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._checks import integer, jobs, one_of, seed
+from .._machines import _selectable
+from .._typing import Floats, Ints
+from .._weights import example_weights
+from ..reduction import pairs
+from ._coupling import pairwise_coupling
+from ._temperature import temperature
+
+# What WithProbabilities keeps a pair's probability away from 0 and 1, as LIBSVM does.
+_LEAST_PAIR = 1e-7
+
+
+class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    r"""A machine with scores, made to answer probabilities.
+
+    The scores that the probabilities are fitted to come from examples that the machine was not trained on:
+    each fold of a cross-validation is scored by a clone trained on the others. The machine that answers is
+    trained on all examples.
+
+    Parameters
+    ----------
+    machine : estimator
+        A classifier with ``decision_function``; for "coupling" with ``pairwise_scores``, as
+        :class:`mcutils.reduction.OneVsOne`.
+    method : {"temperature", "coupling"}
+        ``"temperature"``: the softmax of the scores over one :func:`temperature`, with smoothed targets; of
+        two classes with the one score f, those of (0, f). ``"coupling"``: a temperature for each pair of
+        classes, fitted to the examples of these two, and :func:`pairwise_coupling` of the pairs'
+        probabilities, which are first kept 1e-7 away from 0 and 1.
+    cv : int, cross-validation splitter, or "prefit"
+        An integer means so many stratified folds, in random order. "prefit": the machine is already trained,
+        and :meth:`fit` gets examples that it was not trained on.
+    random_state : int, RandomState or None
+        Shuffles the folds. It is not passed on.
+    n_jobs : int or None
+        How many machines are trained at once, through joblib.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    machine_ : estimator
+        The machine trained on all examples.
+    temperatures_ : list of Temperature
+        One, or one for each pair.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Notes
+    -----
+    :meth:`predict` answers the class of the largest probability. With "temperature" that is the class of the
+    machine's largest score (of SVC not always the answer of its own ``predict``), except where the
+    temperature is infinite or probabilities are equal after rounding; the coupling of pairs may differ from
+    their vote.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import LinearSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = WithProbabilities(LinearSVC(random_state=0), random_state=0).fit(X, y)
+    >>> log_loss(machine.predict_proba(X), y) < 0.5
+    True
+    """
+
+    def __init__(
+        self,
+        machine: Any,
+        *,
+        method: Literal["temperature", "coupling"] = "temperature",
+        cv: Any = 5,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.machine = machine
+        self.method = method
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train the machine, and fit the probabilities to scores of examples that were held out.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+            Passed on to the machine, its rows selected.
+        y : (n,) array-like
+        sample_weight : (n,) array-like, optional
+            Passed on to the machine, its entries selected, and counted in the fit of the probabilities;
+            refused if the machine takes none.
+
+        Returns
+        -------
+        WithProbabilities
+        """
+        asked = {"temperature": "decision_function", "coupling": "pairwise_scores"}
+        one_of(self.method, "method", asked)
+        seed(self.random_state)
+        jobs(self.n_jobs)
+        if isinstance(self.cv, Integral):
+            integer(self.cv, "cv", 2)
+        if not hasattr(self.machine, asked[self.method]):
+            raise ValueError(
+                f"machine must have {asked[self.method]} for {self.method!r}, found {self.machine!r}"
+            )
+        labels: NDArray[Any] = validate_data(self, X="no_validation", y=y)
+        X = _selectable(X)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        check_consistent_length(X, labels)
+        check_classification_targets(labels)
+        weights = None
+        if sample_weight is not None:
+            if "sample_weight" not in signature(self.machine.fit).parameters:
+                raise ValueError(f"sample_weight is given, but {self.machine!r} does not take it")
+            weights = example_weights(sample_weight, len(labels))
+
+        if isinstance(self.cv, str) and self.cv == "prefit":
+            self._prefit(X, labels, weights)
+            return self
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
+        folds = self._folds(labels, codes)
+        tasks = [*folds, (np.arange(len(labels)), None)]
+        answers = Parallel(n_jobs=self.n_jobs)(
+            delayed(_train_and_score)(self.machine, self.method, X, labels, weights, train, test)
+            for train, test in tasks
+        )
+        for fitted, _ in answers:
+            if not np.array_equal(fitted, self.classes_):
+                raise ValueError(
+                    f"every fold must leave examples of all classes {self.classes_.tolist()} for training, "
+                    f"found one with {fitted.tolist()}"
+                )
+        self.machine_ = answers[-1][1]
+        held_out = np.concatenate([test for _, test in folds])
+        scores = np.concatenate([answer for _, answer in answers[:-1]])
+        self._calibrate(scores, codes[held_out], None if weights is None else weights[held_out])
+        return self
+
+    def _prefit(self, X: Any, labels: NDArray[Any], weights: Floats | None) -> None:
+        check_is_fitted(self.machine)
+        self.machine_ = self.machine
+        self.classes_ = self.machine.classes_
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"y must have labels among the classes {self.classes_.tolist()} of the machine, "
+                f"found {unknown.tolist()}"
+            )
+        scores = _score(self.machine_, self.method, X)
+        self._calibrate(scores, np.searchsorted(self.classes_, labels), weights)
+
+    def _folds(self, labels: NDArray[Any], codes: Ints) -> list[tuple[Ints, Ints]]:
+        if isinstance(self.cv, Integral):
+            counts = np.bincount(codes)
+            if self.cv < 2 or counts.min() < self.cv:
+                fewest = self.classes_[[int(counts.argmin())]].tolist()[0]
+                raise ValueError(
+                    "cv must be at least 2 and at most the number of examples of each class: "
+                    f"found cv={self.cv}, and {counts.min()} examples of class {fewest!r}"
+                )
+            splitter = StratifiedKFold(int(self.cv), shuffle=True, random_state=self.random_state)
+        else:
+            splitter = check_cv(self.cv, labels, classifier=True)
+        return list(splitter.split(np.zeros(len(labels)), labels))
+
+    def _calibrate(self, scores: Floats, codes: Ints, weights: Floats | None) -> None:
+        k = len(self.classes_)
+        columns = k if self.method == "temperature" else k * (k - 1) // 2
+        if scores.shape[1] != columns:
+            raise ValueError(
+                f"the machine must answer {columns} scores for {k} classes, found {scores.shape[1]}"
+            )
+        if self.method == "temperature":
+            self.temperatures_ = [temperature(scores, codes, smooth=True, sample_weight=weights)]
+            return
+        self.temperatures_ = []
+        for s, (first, second) in enumerate(pairs(k).tolist()):
+            used = np.flatnonzero((codes == first) | (codes == second))
+            if not len(used) or (weights is not None and not weights[used].sum() > 0):
+                raise ValueError(
+                    f"coupling needs held-out examples of {self.classes_[first]!r} or "
+                    f"{self.classes_[second]!r}, found none"
+                )
+            self.temperatures_.append(
+                temperature(
+                    np.column_stack([scores[used, s], np.zeros(len(used))]),
+                    (codes[used] == second).astype(np.intp),
+                    smooth=True,
+                    sample_weight=None if weights is None else weights[used],
+                )
+            )
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of all classes.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+        """
+        check_is_fitted(self)
+        scores = _score(self.machine_, self.method, X)  # the machine checks X
+        validate_data(self, X, reset=False, skip_check_array=True)
+        if self.method == "temperature":
+            return self.temperatures_[0].probabilities(scores)
+        duels = np.column_stack(
+            [
+                one.probabilities(np.column_stack([f, np.zeros(len(f))]))[:, 0]
+                for one, f in zip(self.temperatures_, scores.T, strict=True)
+            ]
+        )
+        return pairwise_coupling(np.clip(duels, _LEAST_PAIR, 1 - _LEAST_PAIR)).probabilities
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the largest probability; of several, the first.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        winner = self.predict_proba(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[winner]
+        return labels
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.machine)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.classifier_tags.multi_class = inner.classifier_tags is None or inner.classifier_tags.multi_class
+        return tags
+
+
+def _score(machine: Any, method: str, X: Any) -> Floats:
+    """Scores of all classes, or of all pairs."""
+    if method == "coupling":
+        found: Floats = np.asarray(machine.pairwise_scores(X), dtype=np.float64)
+        return found
+    scores = np.asarray(machine.decision_function(X), dtype=np.float64)
+    return np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores
+
+
+def _train_and_score(
+    machine: Any,
+    method: str,
+    X: Any,
+    labels: NDArray[Any],
+    weights: Floats | None,
+    train: Ints,
+    test: Ints | None,
+) -> tuple[NDArray[Any], Any]:
+    """Classes of a clone trained on some examples, and its scores of others, or else itself."""
+    some, known = (X, labels) if test is None else _safe_split(machine, X, labels, train)
+    fitted = clone(machine).fit(some, known, **({} if weights is None else {"sample_weight": weights[train]}))
+    if test is None:
+        return fitted.classes_, fitted
+    return fitted.classes_, _score(fitted, method, _safe_split(machine, X, labels, test, train)[0])

@@ -1,0 +1,195 @@
+"""The loss as a function of the scores, and the checks of scores, classes and probabilities."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._typing import Floats, Ints
+
+
+def score_table(values: ArrayLike, name: str) -> Floats:
+    """A finite matrix with at least 2 columns, a row for each example."""
+    found = np.asarray(values, dtype=np.float64)
+    if found.ndim != 2 or found.shape[1] < 2:
+        raise ValueError(
+            f"{name} must be a matrix with a column for each of k >= 2 classes, found shape {found.shape}"
+        )
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} must be finite, found {found[~np.isfinite(found)][0]}")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.ptp(found, axis=1)).all():
+            raise ValueError(f"{name} must have finite differences in each row, found some that overflow")
+    return found
+
+
+def class_codes(y: ArrayLike, m: int, k: int) -> Ints:
+    """Classes 0 to k-1, one for each example."""
+    found = np.asarray(y)
+    if found.shape != (m,):
+        raise ValueError(f"y must be one class for each of the {m} examples, found shape {found.shape}")
+    if m and (found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= k):
+        raise ValueError(f"y must be integers from 0 to {k - 1}, found {np.unique(found)[:6].tolist()}")
+    return found.astype(np.intp)
+
+
+def probability_rows(values: ArrayLike, name: str = "probabilities") -> Floats:
+    """Rows on the simplex, up to rounding."""
+    found = score_table(values, name)
+    if found.size and (found.min() < 0 or np.abs(found.sum(axis=1) - 1).max() > 1e-6):
+        worst = int(np.argmax(np.maximum(-found.min(axis=1), np.abs(found.sum(axis=1) - 1))))
+        raise ValueError(
+            f"{name} must have rows of numbers >= 0 with sum 1, found the row {found[worst].tolist()}"
+        )
+    return found
+
+
+def _rest(f: Floats) -> tuple[Floats, Floats]:
+    """Scores less their largest; and the sum of the exponentials without that one, whose exponential is 1."""
+    with np.errstate(over="ignore", under="ignore"):
+        below = f - f.max(axis=1, keepdims=True)
+        powers = np.exp(below)
+    np.put_along_axis(powers, f.argmax(axis=1)[:, None], 0.0, axis=1)
+    return below, powers.sum(axis=1, keepdims=True)
+
+
+def log_softmax(scores: ArrayLike) -> Floats:
+    r""":math:`\log q_y = f_y - \log \sum_r e^{f_r}`, without overflow; exact where :math:`q_y` is almost 1.
+
+    Parameters
+    ----------
+    scores : (n, k) array-like
+        :math:`f_y(x_i)`.
+
+    Returns
+    -------
+    (n, k) array
+
+    Examples
+    --------
+    >>> log_softmax([[1000.0, 0.0]])
+    array([[    0., -1000.]])
+    """
+    below, rest = _rest(score_table(scores, "scores"))
+    found: Floats = below - np.log1p(rest)
+    return found
+
+
+def softmax(scores: ArrayLike) -> Floats:
+    r"""Probabilities :math:`q_y = e^{f_y} / \sum_r e^{f_r}` (def-softmax-loss), without overflow.
+
+    Parameters
+    ----------
+    scores : (n, k) array-like
+        :math:`f_y(x_i)`. A number added to all scores of an example changes nothing.
+
+    Returns
+    -------
+    (n, k) array
+
+    Examples
+    --------
+    >>> softmax([[1000.0, 1000.0], [0.0, -2000.0]])
+    array([[0.5, 0.5],
+           [1. , 0. ]])
+    """
+    below, rest = _rest(score_table(scores, "scores"))
+    with np.errstate(under="ignore"):
+        found: Floats = np.exp(below) / (1 + rest)
+    return found
+
+
+def loss_parts(f: Floats, y: Ints) -> tuple[Floats, Floats, Floats]:
+    """Losses; probabilities, zero at the true class; and what the true class lacks to 1. All to full
+    precision."""
+    places = y[:, None]
+    with np.errstate(over="ignore", under="ignore"):
+        z = f - np.take_along_axis(f, places, axis=1)
+        top = z.max(axis=1)
+        others = np.exp(z - top[:, None])
+        own = np.exp(-top)
+        np.put_along_axis(others, places, 0.0, axis=1)
+        rest = others.sum(axis=1)
+        total = rest + own
+        losses = np.where(top > 0, top + np.log(total), np.log1p(rest))
+        others /= total[:, None]
+    return losses, others, rest / total
+
+
+def cross_entropy(scores: ArrayLike, y: ArrayLike) -> Floats:
+    r"""The loss :math:`\ell = \log \sum_r e^{f_r - f_y} = -\log q_y` of each example (def-softmax-loss).
+
+    It is convex in the scores (prop-softmax-convex), positive, and at least :math:`\log 2` where the true
+    class does not have the only largest score.
+
+    Parameters
+    ----------
+    scores : (m, k) array-like
+    y : (m,) array-like of int
+        True classes, 0 to k-1.
+
+    Returns
+    -------
+    (m,) array
+
+    Examples
+    --------
+    >>> cross_entropy([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]], [1, 0]).round(4)
+    array([1.0986, 0.2395])
+    """
+    f = score_table(scores, "scores")
+    return loss_parts(f, class_codes(y, *f.shape))[0]
+
+
+def cross_entropy_gradient(scores: ArrayLike, y: ArrayLike) -> Floats:
+    r"""The gradient :math:`q - e_y` of the loss with respect to the scores (prop-softmax-gradient).
+
+    Parameters
+    ----------
+    scores : (m, k) array-like
+    y : (m,) array-like of int
+
+    Returns
+    -------
+    (m, k) array
+        Each row has the sum 0.
+
+    Examples
+    --------
+    >>> cross_entropy_gradient([[0.0, 0.0]], [1])
+    array([[ 0.5, -0.5]])
+    """
+    f = score_table(scores, "scores")
+    codes = class_codes(y, *f.shape)
+    _, found, missing = loss_parts(f, codes)
+    found[np.arange(len(f)), codes] = -missing
+    return found
+
+
+def cross_entropy_hessian_product(scores: ArrayLike, directions: ArrayLike) -> Floats:
+    r"""The Hessian :math:`\operatorname{diag}(q) - q q^\top` of the loss, times a direction for each example.
+
+    It does not depend on the true class, and is positive semidefinite (prop-softmax-convex): the direction v
+    has the second derivative :math:`\sum_r q_r v_r^2 - (\sum_r q_r v_r)^2`, the variance of v under q.
+
+    Parameters
+    ----------
+    scores : (m, k) array-like
+    directions : (m, k) array-like
+
+    Returns
+    -------
+    (m, k) array
+
+    Examples
+    --------
+    >>> cross_entropy_hessian_product([[0.0, 0.0]], [[1.0, -1.0]])
+    array([[ 0.5, -0.5]])
+    """
+    f, v = score_table(scores, "scores"), score_table(directions, "directions")
+    if v.shape != f.shape:
+        raise ValueError(f"directions must have the shape {f.shape} of scores, found {v.shape}")
+    return hessian_product(softmax(f), v)
+
+
+def hessian_product(q: Floats, v: Floats) -> Floats:
+    found: Floats = q * (v - (q * v).sum(axis=1, keepdims=True))
+    return found

@@ -1,0 +1,225 @@
+"""The primal and the dual objective of softmax regression."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from scipy.special import entr
+from sklearn.utils import check_array
+
+from .._checks import switch
+from .._typing import Floats, Ints
+from .._weights import example_weights
+from ._loss import class_codes, loss_parts, probability_rows
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class Problem:
+    """One regularised problem: its scores, derivatives and dual values. A machine is a (k, d + bias)
+    array."""
+
+    def __init__(self, X: Any, y: Ints, k: int, prices: Floats, bias: bool):
+        self.X, self.y, self.k, self.prices, self.bias = X, y, k, prices, bias
+        self.rows = np.arange(len(y))
+        # sizes of the features, and lengths of the inputs when features are measured by them: for rounding
+        squares = X.multiply(X) if issparse(X) else X**2
+        mean = np.asarray(squares.mean(axis=0), dtype=np.float64).ravel()
+        mean[mean == 0] = 1.0
+        self.sizes: Floats = np.sqrt(mean)
+        self.lengths: Floats = np.sqrt(squares @ (1 / mean))
+
+    def scores(self, V: Floats) -> Floats:
+        d = self.X.shape[1]
+        found: Floats = self.X @ V[:, :d].T
+        return found + V[:, d] if self.bias else found
+
+    def gathered(self, R: Floats) -> Floats:
+        r""":math:`\sum_i r_i (x_i, 1)^\top`, (k, d + bias)."""
+        found = input_sums(self.X, R)
+        return np.column_stack([found, R.sum(axis=0)]) if self.bias else found
+
+    def norm(self, V: Floats) -> float:
+        W = V[:, : self.X.shape[1]]
+        return float(np.vdot(W, W)) / 2
+
+    def primal(self, V: Floats, f: Floats) -> float:
+        return self.norm(V) + float(self.prices @ loss_parts(f, self.y)[0])
+
+    def multipliers(self, others: Floats, missing: Floats) -> Floats:
+        r""":math:`C_i (e_{y_i} - q_i)`."""
+        found = -others * self.prices[:, None]
+        found[self.rows, self.y] = self.prices * missing
+        return found
+
+    def rounding(self, V: Floats, multipliers: Floats) -> tuple[float, float]:
+        """What rounding may do to the gradient, and to the primal and the dual value together."""
+        d = self.X.shape[1]
+        moved = np.abs(multipliers)
+        sums, total = self.lengths @ moved, moved.sum(axis=0)
+        gradient = np.linalg.norm(sums) * np.linalg.norm(self.sizes) + total.sum()
+        values = sums @ np.linalg.norm(V[:, :d] * self.sizes, axis=1) + total @ np.abs(V[:, d:]).sum(axis=1)
+        return _EPS * float(gradient), _EPS * float(values)
+
+    def excess(self, others: Floats, missing: Floats) -> Floats:
+        r""":math:`\sum_i C_i (q_i - e_{y_i})`: what a class gets from the others' examples, less what its own
+        give."""
+        lost = np.bincount(self.y, weights=self.prices * missing, minlength=self.k)
+        found: Floats = self.prices @ others - lost
+        return found
+
+    def dual(self, others: Floats, missing: Floats) -> float:
+        """The dual value of probabilities that are balanced, or made so: a lower bound of the primal."""
+        if self.bias:
+            others, missing = self.balanced(others, missing)
+        with np.errstate(under="ignore", divide="ignore", invalid="ignore"):
+            kept = np.where(missing < 1, -(1 - missing) * np.log1p(-missing), 0.0)
+        V = self.gathered(self.multipliers(others, missing))
+        return float(self.prices @ (entr(others).sum(axis=1) + kept)) - self.norm(V)
+
+    def balanced(self, others: Floats, missing: Floats) -> tuple[Floats, Floats]:
+        """Probabilities whose sum over the examples is right for each class, near the given ones.
+
+        Classes with too much give up the same share of every probability; what an example loses by that goes
+        to the classes with too little, in the proportions of what they lack. Rows stay on the simplex."""
+        excess = self.excess(others, missing)
+        total = np.bincount(self.y, weights=self.prices, minlength=self.k)
+        surplus, lack = np.maximum(excess, 0.0), np.maximum(-excess, 0.0)
+        if not (lack.sum() > 0 and surplus.sum() > 0):
+            return others, missing
+        given = surplus / (total + surplus)
+        freed = others @ given + (1 - missing) * given[self.y]
+        found = others * (1 - given) + freed[:, None] * (lack / lack.sum())
+        found[self.rows, self.y] = 0.0
+        return found, found.sum(axis=1)
+
+
+def _design(
+    X: Any, y: ArrayLike, k: int, C: float, sample_weight: ArrayLike | None
+) -> tuple[Any, Ints, Floats]:
+    points = check_array(X, accept_sparse="csr", dtype=np.float64)
+    codes = class_codes(y, points.shape[0], k)
+    return points, codes, check_positive("C", C) * example_weights(sample_weight, len(codes), all_zero=True)
+
+
+def input_sums(X: Any, R: Floats) -> Floats:
+    r""":math:`\sum_i r_i x_i^\top`, (k, d)."""
+    found: Floats = np.asarray(X.T @ R).T if issparse(X) else R.T @ X
+    return found
+
+
+def check_positive(name: str, value: Any) -> float:
+    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    if not number or not 0 < value < np.inf:
+        raise ValueError(f"{name} must be a positive finite number, found {value!r}")
+    return float(value)
+
+
+def objective(
+    W: ArrayLike,
+    X: Any,
+    y: ArrayLike,
+    *,
+    C: float = 1.0,
+    bias: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r""":math:`\frac12 \|W\|_F^2 + C \sum_i \ell_i`, with the cross-entropy and intercepts that are not
+    penalised.
+
+    Parameters
+    ----------
+    W : (k, d) array-like
+    X : (m, d) array-like or sparse matrix
+    y : (m,) array-like of int
+        Classes, rows of W.
+    C : float, default=1.0
+    bias : (k,) array-like, optional
+        Intercepts; zero by default.
+    sample_weight : (m,) array-like, optional
+        Factors of C.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(objective([[1.0], [-1.0]], [[0.0], [3.0]], [0, 0]), 4)
+    1.6956
+    """
+    rows = np.asarray(W, dtype=np.float64)
+    if rows.ndim != 2 or len(rows) < 2 or not np.isfinite(rows).all():
+        raise ValueError(f"W must have a finite row for each of k >= 2 classes, found shape {rows.shape}")
+    points, codes, prices = _design(X, y, len(rows), C, sample_weight)
+    if points.shape[1] != rows.shape[1]:
+        raise ValueError(
+            f"W must have a column for each of the {points.shape[1]} features, found {rows.shape[1]}"
+        )
+    b = np.zeros(len(rows)) if bias is None else np.asarray(bias, dtype=np.float64)
+    if b.shape != (len(rows),) or not np.isfinite(b).all():
+        raise ValueError(f"bias must be {len(rows)} finite numbers, found {bias!r}")
+    problem = Problem(points, codes, len(rows), prices, True)
+    V = np.column_stack([rows, b])
+    return problem.primal(V, problem.scores(V))
+
+
+def dual_objective(
+    q: ArrayLike,
+    X: Any,
+    y: ArrayLike,
+    *,
+    C: float = 1.0,
+    fit_intercept: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""The dual value :math:`\sum_i C H(q_i) - \frac12 \|\sum_i C (e_{y_i} - q_i) x_i^\top\|_F^2`, a lower
+    bound.
+
+    No machine has a smaller :func:`objective`, for whatever probabilities q; with q the softmax of the
+    machine's own scores the two differ by half the squared norm of the objective's gradient.
+
+    Parameters
+    ----------
+    q : (m, k) array-like
+        A probability vector for each example. With intercepts the probabilities of each class must add up to
+        the number of its examples (weighted); what is not so by more than 1e-6 of the whole is refused.
+    X : (m, d) array-like or sparse matrix
+    y : (m,) array-like of int
+    C : float, default=1.0
+    fit_intercept : bool, default=True
+        Whether the bound holds for machines with intercepts too.
+    sample_weight : (m,) array-like, optional
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> X, y = [[-1.0], [1.0]], [0, 1]
+    >>> round(dual_objective([[0.75, 0.25], [0.25, 0.75]], X, y), 4)
+    0.8747
+    >>> round(objective([[-0.5], [0.5]], X, y), 4)
+    0.8765
+    """
+    found = probability_rows(q, "q")
+    k = found.shape[1]
+    points, codes, prices = _design(X, y, k, C, sample_weight)
+    if len(codes) != len(found):
+        raise ValueError(f"q must have a row for each of the {len(codes)} examples, found {len(found)}")
+    fit_intercept = switch(fit_intercept, "fit_intercept")
+    problem = Problem(points, codes, k, prices, fit_intercept)
+    others = found / found.sum(axis=1, keepdims=True)
+    others[problem.rows, codes] = 0.0
+    missing = others.sum(axis=1)
+    if fit_intercept:
+        excess = problem.excess(others, missing)
+        if np.abs(excess).max() > 1e-6 * prices.sum():
+            raise ValueError(
+                "with intercepts the probabilities of each class must add up to its examples' weight, "
+                f"found that, times C, they exceed it by {excess.tolist()}"
+            )
+    return problem.dual(others, np.minimum(missing, 1.0))

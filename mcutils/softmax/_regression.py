@@ -1,0 +1,247 @@
+"""The estimator of softmax regression."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._checks import switch
+from .._typing import Floats, Ints
+from .._weights import example_weights, refuse_idle, times_class_weight
+from ..certificate import Certificate
+from ._loss import log_softmax, softmax
+from ._newton import minimise
+from ._objective import Problem, check_positive
+
+
+class SoftmaxRegression(ClassifierMixin, BaseEstimator):
+    r"""Softmax regression: the linear machine of least cross-entropy (def-softmax-loss), solved to a
+    certified gap.
+
+    It minimises :math:`\frac12 \|W\|_F^2 + \sum_i C_i \ell_i`, where :math:`C_i` is C times the weight of the
+    example and of its class; intercepts are not penalised. For three classes or more that is scikit-learn's
+    ``LogisticRegression(C=C)``. For two classes there are still two rows, :math:`w_1 = -w_2` at the minimum,
+    and this is ``LogisticRegression(C=2 * C)``, whose one weight vector is :math:`w_2 - w_1`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of the losses, positive and finite; :math:`\lambda = 1/(mC)`.
+    fit_intercept : bool, default=True
+        Whether each class has an intercept.
+    tol : float, default=1e-9
+        How far primal and dual may be apart, relative to the primal (and at least 1).
+    max_iter : int, default=100
+        The most Newton steps; each has up to 600 products with X.
+    class_weight : dict, "balanced" or None
+        Factors of C by label.
+    warm_start : bool, default=False
+        Begin with the machine of the last :meth:`fit`, if it had the same classes and number of features.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    coef_ : (k, d) array
+        W, with rows that add up to 0; two rows for two classes.
+    intercept_ : (k,) array
+        b, with the sum 0; zeros without intercepts.
+    certificate_ : Certificate
+        Primal value, and the dual value of the machine's probabilities, balanced where there are intercepts,
+        less what rounding can be expected to add; in ``kkt`` the norm of the gradient in W ("stationarity")
+        and the largest entry of that in b ("balance").
+    converged_ : bool
+        Whether the gap is at most ``tol``.
+    n_iter_ : int
+        Newton steps, at least 1.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Notes
+    -----
+    Newton's method, its steps solved by conjugate gradients. Memory is proportional to X, to the scores and
+    to W (with up to 200 dense features also to a d × d matrix for each class, where that saves time). Sparse
+    matrices stay sparse.
+    Features need not be centred or scaled for the sake of the solver; but where they vary by less than 1e-6
+    of their size, rounding may keep the gap above ``tol``, which is then said.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = SoftmaxRegression().fit(X, y)
+    >>> machine.converged_, round(machine.certificate_.primal, 4)
+    (True, 28.8863)
+    >>> machine.predict_proba(X[:1]).round(3)
+    array([[0.982, 0.018, 0.   ]])
+    """
+
+    classes_: NDArray[Any]
+    coef_: Floats
+    intercept_: Floats
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        tol: float = 1e-9,
+        max_iter: int = 100,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+    ):
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Solve the machine.
+
+        Parameters
+        ----------
+        X : (m, d) array-like or sparse matrix
+        y : (m,) array-like
+            Labels of any type that can be sorted, of at least two classes.
+        sample_weight : (m,) array-like, optional
+            Factors of C, at least 0. An example of weight 0 is ignored.
+
+        Returns
+        -------
+        SoftmaxRegression
+        """
+        price = check_positive("C", self.C)
+        tol = check_positive("tol", self.tol)
+        if (
+            isinstance(self.max_iter, bool)
+            or not isinstance(self.max_iter, (int, np.integer))
+            or self.max_iter < 1
+        ):
+            raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
+        fit_intercept = switch(self.fit_intercept, "fit_intercept")
+        before = None
+        if switch(self.warm_start, "warm_start") and hasattr(self, "coef_"):
+            before = self.classes_, np.column_stack([self.coef_, self.intercept_])
+        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        k, d = len(self.classes_), X.shape[1]
+        if k < 2:
+            raise ValueError(f"y must have at least 2 classes, found {k} class: {self.classes_.tolist()}")
+        prices = price * _factors(self.classes_, codes, self.class_weight, sample_weight)
+
+        V = np.zeros((k, d + fit_intercept))
+        if before and before[1].shape[1] == d + 1 and np.array_equal(before[0], self.classes_):
+            V[:] = before[1][:, : V.shape[1]]
+        problem = Problem(X, codes, k, prices, fit_intercept)
+        found = minimise(problem, V, tol, int(self.max_iter))
+        V = found.V - found.V.mean(axis=0)
+        self.coef_ = np.ascontiguousarray(V[:, :d])
+        self.intercept_ = V[:, d].copy() if fit_intercept else np.zeros(k)
+        self.certificate_ = Certificate(
+            found.primal,
+            found.dual,
+            kkt={"stationarity": found.stationarity, "balance": found.balance},
+            n_iter=found.n_steps,
+        )
+        self.converged_ = self.certificate_.certifies(tol)
+        self.n_iter_ = max(1, found.n_steps)
+        if not self.converged_:
+            warnings.warn(
+                f"softmax regression has not converged to tol={tol:g} in {found.n_steps} steps: "
+                f"the relative gap is {self.certificate_.gap:.3g}",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _scores(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        found: Floats = X @ self.coef_.T + self.intercept_
+        return found
+
+    def decision_function(self, X: Any) -> Floats:
+        r"""Scores :math:`f_y(x)` of all classes.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or sparse matrix
+
+        Returns
+        -------
+        (n, k) array
+            For two classes (n,), as everywhere in scikit-learn: the log-odds :math:`f_2 - f_1` of the second
+            class.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of :meth:`predict_proba`, exact where these are almost 0 or 1.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or sparse matrix
+
+        Returns
+        -------
+        (n, k) array
+        """
+        return log_softmax(self._scores(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The :func:`softmax` of the scores.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or sparse matrix
+
+        Returns
+        -------
+        (n, k) array
+        """
+        return softmax(self._scores(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the largest score; of several, the first.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or sparse matrix
+
+        Returns
+        -------
+        (n,) array
+        """
+        values = self.decision_function(X)
+        winner = values > 0 if values.ndim == 1 else values.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[winner.astype(np.intp)]
+        return labels
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _factors(
+    classes: NDArray[Any],
+    codes: Ints,
+    class_weight: Any,
+    sample_weight: ArrayLike | None,
+) -> Floats:
+    """Weight of each example, that of its class included; no class may weigh nothing."""
+    factors = times_class_weight(example_weights(sample_weight, len(codes)), class_weight, classes, codes)
+    refuse_idle(factors, classes, codes)
+    return factors

@@ -1,0 +1,612 @@
+"""The estimator, which grows a tree, and the search at a single node."""
+
+import heapq
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from .._checks import integer, number, one_of, or_none
+from .._typing import Floats, Ints
+from .._weights import example_weights, times_class_weight
+from ._columns import Columns, categorical_columns, levels_are_declared
+from ._impurity import Criterion, check_cost, check_criterion, impurities
+from ._limits import CLASSES, ITEMS
+from ._questions import OTHER, Split, check_families, make_question, question_text
+from ._search.measure import Measure
+from ._search.node import Candidate
+from ._search.search import Search
+from ._tree import Tree
+
+
+class DecisionTree(ClassifierMixin, BaseEstimator):
+    r"""A classifier that asks one question after the other (def-tree-tree, alg-tree-greedy).
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "misclassification"} or callable
+        The impurity. A callable gets class distributions, the rows of an array, and answers their
+        impurities; it must be concave.
+    questions : str, callable, or several of them in a tuple
+        The families of questions, of which each node takes the best. "numerical": :math:`X_j \le a`, with
+        thresholds half-way between neighbouring values. "categorical": :math:`X_j \in A`; with two classes at
+        the node by the order of the levels, else through all subsets, up to 20 levels. "oblique":
+        :math:`\sum_j \alpha_j X_j \le b`, climbing from the best of some directions, the axes among them, so
+        that it is never worse than a numerical question; the best of all is not promised. "sphere":
+        :math:`\|X - a_0\| \le r` with :math:`a_0` a mean of a class or one of at most 256 items, and every r.
+        A function is given the items of a node, their class codes and their weights, and answers with
+        questions: objects with a method ``answer``, from rows to booleans. (Levels are numbers there.) Of
+        equal questions the numerical and categorical win over others, and among others the family named
+        first.
+    priority : {"weighted", "unweighted"}
+        Which node is split next: that of the largest :math:`|n| \tilde F`, or :math:`\tilde F`. It matters
+        where ``max_leaf_nodes`` ends the growth.
+    max_leaf_nodes : int, optional
+        Stop at so many leaves.
+    max_depth : int, optional
+        A leaf has at most so many questions above it.
+    min_samples_split : int
+        A node with fewer items is a leaf.
+    min_samples_leaf : int
+        A question must leave so many items on either side.
+    min_weight_fraction_leaf : float
+        A question must leave this part of the weight of all items on either side; from 0 to 0.5.
+    min_impurity_decrease : float
+        A node is split only if :math:`\frac{|n|}{m} \tilde F` is at least this; with weights, of these.
+    lookahead : int
+        d: choose the question with which a tree of depth d from here decreases the impurity most; ties go to
+        the larger decrease at once. The time is that of all trees of depth d - 1, so keep it small: 2 or 3.
+    categorical_features : "from_dtype", None, or array-like
+        Which columns hold levels: those whose type says so, category in pandas, Categorical or Enum in polars
+        (with scikit-learn from 1.9 on); none; or indices, names or a mask.
+    class_weight : dict or "balanced", optional
+        Factors of the weights, by class.
+    cost : (k, k) array-like, optional
+        What it costs to answer the class of a column where that of a row is true, in the order of
+        ``classes_``. Leaves answer what is cheapest, and "misclassification" is the cost of that. Gini and
+        entropy do not see costs.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    tree_ : Tree
+        The tree.
+    feature_importances_ : (d,) array
+        What the questions about each column decreased the total impurity by, in sum 1 (0 for a single leaf).
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Notes
+    -----
+    Weights that are whole numbers mean that many equal items, but for the limits on numbers of items, which
+    count rows. An item of weight 0 is not there.
+
+    Examples
+    --------
+    >>> from mcutils.data import load
+    >>> penguins = load("penguins")
+    >>> machine = DecisionTree(max_leaf_nodes=3).fit(penguins.X, penguins.y)
+    >>> machine.get_n_leaves(), round(machine.score(penguins.X, penguins.y), 3)
+    (3, 0.949)
+    """
+
+    classes_: NDArray[Any]
+    tree_: Tree
+    n_features_in_: int
+
+    def __init__(
+        self,
+        criterion: Criterion = "gini",
+        *,
+        questions: Any = ("numerical", "categorical"),
+        priority: str = "weighted",
+        max_leaf_nodes: int | None = None,
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        lookahead: int = 1,
+        categorical_features: Any = "from_dtype",
+        class_weight: dict[Any, float] | str | None = None,
+        cost: ArrayLike | None = None,
+    ):
+        self.criterion = criterion
+        self.questions = questions
+        self.priority = priority
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.lookahead = lookahead
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.cost = cost
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : (m, d) array-like or data frame
+            Numbers may be missing (NaN), not infinite; columns of levels hold anything that can be hashed.
+        y : (m,) array-like
+            Labels.
+        sample_weight : (m,) array-like, optional
+            Weights of the items, at least 0.
+
+        Returns
+        -------
+        DecisionTree
+        """
+        self._check_parameters()
+        search, _ = self._prepare(X, y, sample_weight)
+        axis = {"numerical", "categorical"}
+        fast = search.measure.code >= 0 and self.lookahead == 1 and axis.issuperset(search.families)
+        self.tree_ = self._grow_fast(search) if fast else self._grow(search)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_criterion(self.criterion)
+        families = check_families(self.questions)
+        one_of(self.priority, "priority", ("weighted", "unweighted"))
+        for name, least in (("max_leaf_nodes", 1), ("max_depth", 0)):
+            or_none(integer, getattr(self, name), name, least)
+        for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1), ("lookahead", 1)):
+            integer(getattr(self, name), name, least)
+        number(self.min_impurity_decrease, "min_impurity_decrease", least=0)
+        number(self.min_weight_fraction_leaf, "min_weight_fraction_leaf", least=0, most=0.5)
+        climbing = [family for family in families if family in ("oblique", "sphere")]
+        if self.lookahead > 1 and climbing:
+            raise ValueError(
+                "lookahead above 1 asks every question of a family, which are too many of "
+                f"{climbing}; allowed are 'numerical', 'categorical' and functions"
+            )
+
+    def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Search, Ints]:
+        """The search for questions among the items of positive weight, and which items these are."""
+        table, labels = self._validate(X, y, fitting=True)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        k = len(self.classes_)
+        if k > CLASSES or table.shape[0] > ITEMS:
+            raise ValueError(
+                f"y must have at most {CLASSES} classes and {ITEMS} items, found {k} and {table.shape[0]}"
+            )
+        costs = check_cost(self.cost, k)
+        weights = self._weights(table, codes, sample_weight)
+        rows = np.arange(len(labels)) if weights is None else np.flatnonzero(weights)
+        if len(rows) == 0:
+            raise ValueError("sample_weight and class_weight must not be zero for all items")
+        columns = Columns(table.shape[1], categorical_columns(self.categorical_features, X, table.shape[1]))
+        columns.learn(table, rows)
+        with levels_are_declared(X):
+            encoded = columns.encode(table)
+        if len(rows) < len(labels):
+            encoded, codes = encoded[rows], codes[rows]
+        if weights is not None:
+            weights = weights[rows]
+        codes = codes.astype(np.int64)
+        measure = Measure(self.criterion, costs, weights, codes, k)
+        families = check_families(self.questions)
+        names = getattr(self, "feature_names_in_", None)
+        fewest, light = int(self.min_samples_leaf), float(self.min_weight_fraction_leaf)
+        return Search(encoded, codes, columns, measure, families, fewest, light, names), rows
+
+    def _validate(self, X: Any, y: ArrayLike | None = None, *, fitting: bool = False) -> tuple[Any, Any]:
+        """X as a table with a shape, of numbers if no column holds levels; and the labels, in fit."""
+        frame = hasattr(X, "columns")
+        if not fitting:
+            mixed = bool(self.tree_._columns.categorical.any())
+        elif frame:
+            mixed = bool(categorical_columns(self.categorical_features, X, X.shape[1]).any())
+        else:
+            mixed = not (self.categorical_features is None or isinstance(self.categorical_features, str))
+        if not mixed:
+            options: dict[str, Any] = {
+                "dtype": np.float64,
+                "order": "C",
+                "ensure_all_finite": "allow-nan" if fitting else False,
+                "reset": fitting,
+            }
+            with levels_are_declared(X):
+                if fitting:
+                    table, labels = validate_data(self, X, y, **options)
+                    return table, labels
+                return validate_data(self, X, **options), None
+        if not hasattr(X, "iloc"):
+            table = np.asarray(X)
+            if table.dtype.kind not in "fiub":
+                table = np.asarray(X, dtype=object)
+            if table.ndim != 2:
+                raise ValueError(
+                    f"X must be a table. Expected 2D array, got shape {table.shape}. Reshape your data"
+                )
+        else:
+            table = X
+        labels = validate_data(self, X="no_validation", y=y) if fitting else None
+        validate_data(self, X if frame else table, skip_check_array=True, reset=fitting)
+        if table.shape[0] == 0 or table.shape[1] == 0:
+            raise ValueError(f"X must have rows and columns, found shape {table.shape}")
+        if fitting:
+            check_consistent_length(table, labels)
+        return table, labels
+
+    def _weights(self, X: Any, codes: NDArray[Any], sample_weight: ArrayLike | None) -> Floats | None:
+        """The weights of the items, None if all are 1."""
+        if sample_weight is None and self.class_weight is None:
+            return None
+        weights = example_weights(sample_weight, len(codes))
+        return times_class_weight(weights, self.class_weight, self.classes_, codes)
+
+    def _grow_fast(self, search: Search) -> Tree:
+        """By compiled loops: numerical and categorical questions, and an impurity known by name."""
+        from ..jit import tree as jit
+
+        measure, unlimited = search.measure, 2**62
+        # what is not asked about is as good as constant
+        asked = np.flatnonzero(search.left_out == 0)
+        root = search.root()
+        keys, values, n_levels = root.keys, search.values, search.n_levels
+        if len(asked) < len(n_levels):
+            keys, values, n_levels = keys[asked], values[asked], n_levels[asked]
+        if len(asked) == 0:
+            keys, values, n_levels = root.keys[:1], search.values[:1] * 0, np.zeros(1, dtype=np.int64)
+            keys &= 2**40 - 1
+        most_leaves = unlimited if self.max_leaf_nodes is None else int(self.max_leaf_nodes)
+        room = 2 * min(keys.shape[1], most_leaves) - 1
+        links = np.empty((5, room), dtype=np.int64)
+        # pages of these that no node needs are never touched
+        threshold, gains, counts = np.empty(room), np.zeros(room), np.zeros((room, measure.k))
+        members = np.zeros((room, int(n_levels.max())), dtype=np.uint8)
+        constant = np.zeros((room, len(keys)), dtype=np.uint8)
+        counts[0] = measure.total
+        nodes, column = jit.grow(
+            keys,
+            values,
+            n_levels,
+            measure.code,
+            measure.exact,
+            measure.weighted,
+            measure.weights,
+            measure.table,
+            measure.scale,
+            measure.costs,
+            self.priority == "unweighted",
+            most_leaves,
+            unlimited if self.max_depth is None else int(self.max_depth),
+            int(self.min_samples_split),
+            search.fewest,
+            search.lightest,
+            float(self.min_impurity_decrease) * float(measure.total.sum()),
+            links,
+            threshold,
+            gains,
+            counts,
+            members,
+            constant,
+        )
+        if nodes < 0:
+            search.refuse_levels(int(asked[column]), -nodes)
+        left, parent, depth, feature, items = (row[:nodes].copy() for row in links)
+        threshold, gains = threshold[:nodes].copy(), gains[:nodes].copy()
+        counts, members = counts[:nodes].copy(), members[:nodes].copy()
+        if len(asked) < len(search.n_levels) and len(asked):
+            feature = np.where(feature >= 0, asked[feature], -1)
+        if members.shape[1] < search.width:
+            members = np.zeros((len(left), search.width), dtype=np.uint8)
+        return self._tree(search, left, parent, depth, feature, threshold, items, counts, gains, members, {})
+
+    def _grow(self, search: Search) -> Tree:
+        """The same, node by node, for any question and any impurity."""
+        from ..jit import tree as jit
+
+        measure = search.measure
+        most_leaves = np.inf if self.max_leaf_nodes is None else self.max_leaf_nodes
+        most_depth = np.inf if self.max_depth is None else self.max_depth
+        least = self.min_impurity_decrease * measure.total.sum() * (1 - 1e-12)
+        nodes = [search.root()]
+        left, parent, depth, gains = [-1], [-1], [0], [0.0]
+        found: dict[int, Candidate] = {}
+        heap: list[tuple[float, int]] = []
+        fresh = [0]
+        leaves = 1
+        while True:
+            for n in fresh:
+                node = nodes[n]
+                if not search.is_open(node, self.min_samples_split) or depth[n] >= most_depth:
+                    continue
+                if leaves >= most_leaves:
+                    continue
+                best = search.best(node, int(min(self.lookahead, most_depth - depth[n])))
+                if best is None or best.gain < least:
+                    continue
+                found[n] = best
+                mean = jit.rounded(best.ahead / node.total.sum(), 1.0)
+                heapq.heappush(heap, (-mean if self.priority == "unweighted" else -best.ahead, n))
+            if not heap or leaves >= most_leaves:
+                break
+            _, n = heapq.heappop(heap)
+            leaves += 1
+            left[n], gains[n] = len(nodes), found[n].gain
+            fresh = [len(nodes), len(nodes) + 1]
+            nodes += search.children(nodes[n], found[n].positive)
+            left += [-1, -1]
+            parent += [n, n]
+            depth += [depth[n] + 1] * 2
+            gains += [0.0, 0.0]
+        split = [n for n in range(len(nodes)) if left[n] >= 0]
+        feature, threshold = np.full(len(nodes), -1), np.full(len(nodes), np.nan)
+        members = np.zeros((len(nodes), search.width), dtype=np.uint8)
+        others = {}
+        for n in split:
+            feature[n], threshold[n] = found[n].feature, found[n].threshold
+            chosen = found[n].members
+            if chosen is not None:
+                members[n] = chosen
+            if found[n].feature == OTHER:
+                others[n] = found[n].question
+        return self._tree(
+            search,
+            np.array(left),
+            np.array(parent),
+            np.array(depth),
+            feature,
+            threshold,
+            np.array([len(node) for node in nodes]),
+            np.array([node.total for node in nodes]),
+            np.array(gains),
+            members,
+            others,
+        )
+
+    def _tree(
+        self,
+        search: Search,
+        left: Ints,
+        parent: Ints,
+        depth: Ints,
+        feature: Ints,
+        threshold: Floats,
+        items: Ints,
+        counts: Floats,
+        gains: Floats,
+        members: NDArray[np.uint8],
+        others: dict[int, Any],
+    ) -> Tree:
+        costs = check_cost(self.cost, counts.shape[1])
+        members[(feature < 0) | (search.n_levels[np.maximum(feature, 0)] == 0)] = 0
+        shares = counts / counts.sum(axis=1, keepdims=True)
+        unit = search.measure.unit
+        return Tree(
+            left=left,
+            right=np.where(left >= 0, left + 1, -1),
+            parent=parent,
+            depth=depth,
+            counts=counts * unit,
+            items=items,
+            impurity=impurities(shares, self.criterion, costs),
+            decrease=gains * unit,
+            answers=np.argmin(counts @ costs, axis=1) if len(costs) else np.argmax(counts, axis=1),
+            feature=feature,
+            threshold=threshold,
+            _members=members,
+            _others=others,
+            _columns=search.columns,
+        )
+
+    def apply(self, X: Any) -> Ints:
+        """The leaf that each row of X reaches, as a number of a node.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or data frame
+
+        Returns
+        -------
+        (n,) int array
+        """
+        check_is_fitted(self)
+        table, _ = self._validate(X)
+        columns = self.tree_._columns
+        if columns.categorical.any():
+            with levels_are_declared(X):
+                table = columns.encode(table)
+        return self.tree_.reach(table)
+
+    def decision_path(self, X: Any) -> csr_array:
+        """Which nodes each row of X goes through.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or data frame
+
+        Returns
+        -------
+        (n, nodes) sparse array of 0 and 1
+        """
+        reached = self.apply(X)
+        tree = self.tree_
+        paths: list[list[int]] = []
+        for n in range(tree.n_nodes):
+            paths.append([*paths[tree.parent[n]], n] if n > 0 else [0])
+        indices = [paths[leaf] for leaf in reached.tolist()]
+        ends = np.cumsum([0, *(len(path) for path in indices)])
+        flat = np.concatenate(indices).astype(np.int64)
+        shape = (len(reached), tree.n_nodes)
+        return csr_array((np.ones(len(flat), dtype=np.int64), flat, ends), shape=shape)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the leaf of each row.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        reached = self.apply(X)
+        labels: NDArray[Any] = self.classes_[self.tree_.answers][reached]
+        return labels
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The shares of the classes in the leaf of each row, with weights.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or data frame
+
+        Returns
+        -------
+        (n, k) array
+        """
+        reached = self.apply(X)
+        counts = self.tree_.counts
+        return np.asarray((counts / counts.sum(axis=1, keepdims=True))[reached])
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """What the questions about each column decreased the total impurity by, in sum 1."""
+        check_is_fitted(self)
+        tree = self.tree_
+        if tree._others:
+            raise AttributeError("feature_importances_ needs questions about one column each, some are not")
+        asked = tree.feature >= 0
+        sums = np.bincount(tree.feature[asked], tree.decrease[asked], minlength=self.n_features_in_)
+        return np.asarray(sums / sums.sum() if sums.sum() > 0 else sums)
+
+    def get_depth(self) -> int:
+        """The largest number of questions above a leaf."""
+        check_is_fitted(self)
+        return int(self.tree_.depth.max())
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def text(
+        self, feature_names: Sequence[str] | None = None, class_names: Sequence[str] | None = None
+    ) -> str:
+        """The tree in lines of text: questions, then leaves with their label and number of items.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            By default those of the data frame, or x1, x2, ...
+        class_names : sequence of str, optional
+            By default the labels.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        features, classes = self._names(feature_names, class_names)
+        tree, lines = self.tree_, []
+        waiting = [(0, "", "")]
+        while waiting:
+            n, first, rest = waiting.pop()
+            if tree.left[n] < 0:
+                lines.append(f"{first}{classes[tree.answers[n]]} ({tree.items[n]})")
+                continue
+            lines.append(f"{first}{question_text(tree.questions[n], features)} ?")
+            waiting.append((int(tree.right[n]), f"{rest}`-- yes: ", f"{rest}    "))
+            waiting.append((int(tree.left[n]), f"{rest}|-- no: ", f"{rest}|   "))
+        return "\n".join(lines)
+
+    def _names(
+        self, feature_names: Sequence[str] | None, class_names: Sequence[str] | None
+    ) -> tuple[Sequence[str] | None, Sequence[str]]:
+        if feature_names is None:
+            feature_names = getattr(self, "feature_names_in_", None)
+        elif len(feature_names) != self.n_features_in_:
+            raise ValueError(
+                f"feature_names has {len(feature_names)} entries, the tree has {self.n_features_in_} features"
+            )
+        if class_names is None:
+            class_names = [str(label) for label in self.classes_.tolist()]
+        elif len(class_names) != len(self.classes_):
+            raise ValueError(
+                f"class_names has {len(class_names)} entries, the tree has {len(self.classes_)} classes"
+            )
+        return feature_names, class_names
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def best_question(
+    X: Any,
+    y: ArrayLike,
+    *,
+    criterion: Criterion = "gini",
+    questions: Any = ("numerical", "categorical"),
+    sample_weight: ArrayLike | None = None,
+    categorical_features: Any = "from_dtype",
+    min_samples_leaf: int = 1,
+    lookahead: int = 1,
+    cost: ArrayLike | None = None,
+) -> Split | None:
+    r"""The question with the largest decrease of the impurity of these items, taken as one node.
+
+    Parameters
+    ----------
+    X : (m, d) array-like or data frame
+        The items of the node.
+    y : (m,) array-like
+        Their labels. ``cost`` has them in sorted order.
+    criterion, questions, categorical_features, min_samples_leaf, lookahead, cost
+        As in :class:`DecisionTree`.
+    sample_weight : (m,) array-like, optional
+        Weights of the items, at least 0; an item of weight 0 is not there.
+
+    Returns
+    -------
+    Split or None
+        None if no question divides the items with ``min_samples_leaf`` on either side.
+
+    Examples
+    --------
+    >>> split = best_question([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "b", "b"])
+    >>> split.question, split.decrease, split.positive
+    (Numerical(feature=0, threshold=1.5), 1.5, array([ True, False, False, False]))
+    >>> best_question([["red"], ["blue"], ["red"]], [0, 1, 0], categorical_features=[0]).question
+    Categorical(feature=0, levels=('blue',))
+    """
+    machine = DecisionTree(
+        criterion,
+        questions=questions,
+        categorical_features=categorical_features,
+        min_samples_leaf=min_samples_leaf,
+        lookahead=lookahead,
+        cost=cost,
+    )
+    machine._check_parameters()
+    search, rows = machine._prepare(X, y, sample_weight)
+    root = search.root()
+    if len(root) < 2 * min_samples_leaf:
+        return None
+    found = search.best(root, lookahead)
+    if found is None:
+        return None
+    positive = np.zeros(len(np.asarray(y)), dtype=np.bool_)
+    positive[rows] = found.positive
+    question = make_question(found.feature, found.threshold, found.members, search.columns, found.question)
+    unit = search.measure.unit
+    return Split(question, found.gain * unit, positive, found.ahead * unit)

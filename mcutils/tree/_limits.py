@@ -1,0 +1,10 @@
+"""Limits of the search. All but the last are as in mcutils.jit.tree, which loads the compiler."""
+
+TIE = 1e-10  # decreases are equal that differ by less, relative to the weight of the node
+LEVELS = 20  # most levels of which all subsets are searched
+
+# The key of an item holds its number, its class and the rank of its value, in 24, 16 and 23 bits.
+ITEMS, CLASSES = 2**24, 2**16
+
+# Whole weights up to this sum are compared as whole numbers.
+EXACT = 2**21
