@@ -13,17 +13,6 @@ import mcutils
 from mcutils.jit import gray
 
 
-def test_importing_loads_no_compiler():
-    """Of no module but those that are compiled; and `mcutils` alone does not even load numpy."""
-    names = {path.stem for path in Path(mcutils.__file__).parent.glob("[!_]*.py")} - {"plot"}
-    program = (
-        "import sys, mcutils; assert 'numpy' not in sys.modules; "
-        f"from mcutils import data, {', '.join(sorted(names))}; "
-        "assert not {'numba', 'matplotlib', 'cvxopt'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
 @pytest.mark.parametrize("m", [0, 1, 5])
 def test_compiled_and_python_agree(m):
     rng = np.random.default_rng(0)

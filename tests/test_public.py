@@ -1,13 +1,18 @@
 """What the packages in mcutils make public: one name for each thing, wherever its code stands."""
 
+import ast
 import doctest
 import pickle
 import pkgutil
+import subprocess
+import sys
 from importlib import import_module
 from inspect import isclass, isfunction
+from pathlib import Path
 from types import FunctionType, ModuleType
 
 import pytest
+from sklearn.base import ClassifierMixin
 
 import mcutils
 from mcutils._public import set_public_module
@@ -78,3 +83,53 @@ def test_the_examples_of_what_is_public_are_found_in_the_package(package):
         assert len(found) == sum(">>> " in text for text in texts), name
     for file in private_files(package):
         assert not set(examples(file)) & set(public)
+
+
+# -- the names of mcutils itself -------------------------------------------------------------------
+
+
+def estimators():
+    """Every classifier in a public module, by name, with the module that lists it."""
+    return {
+        name: module.__name__.removeprefix("mcutils.")
+        for module in map(import_module, sorted(f"mcutils.{name}" for name in mcutils.MODULES))
+        for name in module.__all__
+        if isclass(getattr(module, name)) and issubclass(getattr(module, name), ClassifierMixin)
+    }
+
+
+def test_mcutils_lists_every_module_and_every_estimator():
+    modules = [m.name for m in pkgutil.iter_modules(mcutils.__path__) if not m.name.startswith("_")]
+    assert list(mcutils.MODULES) == sorted({*modules} - {"jit"})
+    assert {**estimators(), "Certificate": "certificate", "load": "data"} == mcutils.HOMES
+    assert {*mcutils.__all__, *mcutils.MODULES} <= {*dir(mcutils)}
+
+
+@pytest.mark.parametrize("name", mcutils.__all__)
+def test_a_name_of_mcutils_is_that_of_its_module(name):
+    assert getattr(mcutils, name) is getattr(import_module(f"mcutils.{mcutils.HOMES[name]}"), name)
+
+
+def test_a_name_that_mcutils_does_not_have():
+    with pytest.raises(AttributeError, match="module 'mcutils' has no attribute 'CramerSinger'"):
+        mcutils.CramerSinger  # noqa: B018
+    with pytest.raises(ImportError, match="cannot import name 'CramerSinger'"):
+        from mcutils import CramerSinger  # noqa: F401
+
+
+def test_the_types_of_the_names_are_those_of_their_modules():
+    """The stub, which only type checkers read, imports what the package loads."""
+    stub = ast.parse(Path(mcutils.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    assert tuple(alias.name for node in imports if not node.module for alias in node.names) == mcutils.MODULES
+    names = {alias.name: node.module for node in imports if node.module for alias in node.names}
+    assert names == mcutils.HOMES
+
+
+def test_importing_mcutils_loads_nothing_and_its_modules_no_compiler():
+    program = (
+        "import sys, mcutils; assert 'numpy' not in sys.modules; "
+        "[getattr(mcutils, name) for name in mcutils.MODULES if name != 'plot']; "
+        "assert not {'numba', 'matplotlib', 'cvxopt'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -85,3 +85,9 @@ def test_a_change_in_one_module_reaches_some_chapters_only():
     assert sees["pruning"]
     assert not sees["margin"]
     assert not sees["risk"]
+
+
+def test_a_name_that_mcutils_loads_when_it_is_used_is_followed():
+    files = seen(stored.ROOT, "from mcutils import DecisionTree")
+    assert {"mcutils/__init__.py", "mcutils/tree/__init__.py", "mcutils/jit/tree.py"} <= {*files}
+    assert not any(name.startswith("mcutils/softmax") for name in files)

@@ -24,6 +24,8 @@ from typing import Any
 
 import nbformat
 
+import mcutils
+
 ROOT = Path(__file__).resolve().parents[1]
 
 # made by tools, never read by them
@@ -91,6 +93,10 @@ def _source(path: Path, modified: int, size: int) -> Source:
 
 def _files_of(module: str) -> Iterator[Path]:
     """The file of a module of this repository, and those of the packages around it."""
+    package, _, name = module.rpartition(".")
+    homes = getattr(mcutils, "HOMES", {})  # the package of a small book has none
+    if package == "mcutils" and name in homes:  # it is loaded when it is first used
+        module = f"mcutils.{homes[name]}"
     parts = module.split(".")
     for length in range(1, len(parts) + 1):
         stem = ROOT.joinpath(*parts[:length])
