@@ -14,7 +14,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import StratifiedGroupKFold
 
 from experiments import comparison as command
-from experiments import read
+from experiments import RESULTS, read
 from mcutils import data
 from mcutils.comparison import check_groups, folds, nested
 
@@ -121,7 +121,7 @@ def test_vowels_are_split_by_speaker_and_as_their_file_says():
 
 DRIVER = """
 from experiments import comparison as command
-from experiments import read
+from experiments import RESULTS, read
 command.SPLITS, command.NAMES = 4, ("LDA", "GaussianNB", "softmax")
 command.main({arguments!r})
 """
@@ -197,3 +197,8 @@ def test_inner_folds_of_the_vowels_are_by_speaker():
     ours = folds(sample.y[train], 3, groups=sample.groups[train], random_state=2)
     theirs = peer.split(sample.X[train], sample.y[train], sample.groups[train])
     assert all(np.array_equal(a[1], b[1]) for a, b in zip(ours, theirs, strict=True))
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.stem)
+def test_a_result_says_what_made_it(path):
+    assert {"python", "numpy"} <= json.loads(path.read_text(encoding="utf-8"))["versions"].keys()
