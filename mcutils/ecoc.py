@@ -32,7 +32,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from . import loss as losses
 from ._checks import seed
-from ._machines import BinaryReduction, Column
+from ._reduction import BinaryReduction, Column
 from .loss import MarginLoss
 
 __all__ = [

@@ -45,7 +45,7 @@ from sklearn.utils.validation import (
 )
 
 from ._checks import integer, number, seed
-from ._machines import _is_linear, _selectable
+from ._reduction import is_linear, selectable
 from ._weights import example_weights, refuse_idle
 
 __all__ = [
@@ -707,7 +707,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 f"estimator must learn from examples, not from a precomputed kernel, found {base!r}"
             )
         labels = validate_data(self, X="no_validation", y=y)
-        X = _selectable(X)
+        X = selectable(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         check_consistent_length(X, labels)
         self.classes_, codes = _classes(labels)
@@ -807,7 +807,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if self._linear is None or issparse(X):
-            labels: NDArray[Any] = self.classes_[self._descended(_selectable(X))]
+            labels: NDArray[Any] = self.classes_[self._descended(selectable(X))]
             return labels
         from .jit import descend
 
@@ -845,7 +845,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if isinstance(machine, (int, LinearDiscriminantAnalysis)):
                 continue
             # SVC has a weight vector for each pair of more than two classes
-            if not _is_linear(machine) or (
+            if not is_linear(machine) or (
                 len(children) > 2 and getattr(type(machine), "decision_function", None) is not plain
             ):
                 return
@@ -867,7 +867,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _known(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, Indices, Floats]:
         """Examples to be judged on, their classes as numbers, and their weights."""
         check_is_fitted(self)
-        X, labels = _selectable(X), np.asarray(y)
+        X, labels = selectable(X), np.asarray(y)
         check_consistent_length(X, labels)
         unknown = np.setdiff1d(labels, self.classes_)
         if len(unknown):
@@ -1032,7 +1032,7 @@ class FilterTree(_Tree):
         if "sample_weight" not in signature(base.fit).parameters:
             raise ValueError(f"costs are weights of examples, but {base!r} does not take sample_weight")
         seed(self.random_state)
-        X, every = _selectable(X), np.arange(len(table))
+        X, every = selectable(X), np.arange(len(table))
         validate_data(self, X, reset=True, skip_check_array=True)
         check_consistent_length(X, table)
         self.classes_ = labels
