@@ -47,7 +47,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import loss as losses
-from ._checks import integer, number, one_of, switch
+from ._checks import gram_matrix, integer, number, one_of, switch
 from ._exact import Rows, fraction, in_floats, multipliers, objects, power, root, rounded_leads, search
 from ._weights import example_weights, refuse_idle, times_class_weight
 from .certificate import Certificate
@@ -538,48 +538,17 @@ def solve_svm(
     mcutils.binary.NotSeparable: the classes are not separable by a hyperplane with bias: ...
     """
     bias = switch(bias, "bias")
-    matrix = _check_gram(gram)
+    matrix = gram_matrix(gram)
     labels = _check_labels(y, len(matrix))
     return _solve(
         _Gram.of_matrix(matrix),
         labels,
         _check_prices(C, labels, bias),
         bias=bias,
-        tol=_check_tol(tol),
-        max_iter=_check_max_iter(max_iter),
+        tol=number(tol, "tol", above=0),
+        max_iter=integer(max_iter, "max_iter", 1),
         initial=None if initial is None else _vector(initial, "initial", len(labels)),
     )
-
-
-def _check_gram(gram: ArrayLike) -> Floats:
-    matrix = np.asarray(gram)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
-        raise ValueError(f"gram must be a square matrix, found shape {matrix.shape}")
-    if matrix.dtype.kind not in "buif":
-        raise ValueError(f"gram must hold real numbers, found entries of type {matrix.dtype}")
-    matrix = np.ascontiguousarray(matrix, dtype=np.float64)
-    if not np.isfinite(matrix).all():
-        raise ValueError("gram must be finite, found NaN or infinity")
-    diagonal = np.diag(matrix)
-    rounding = 8 * len(matrix) * _EPS * float(np.abs(diagonal).max())
-    if diagonal.min() < -rounding:
-        i = int(diagonal.argmin())
-        raise ValueError(
-            f"gram is no Gram matrix: its entry ({i}, {i}), counted from 0, is {diagonal[i]:.4g}"
-        )
-    root = np.sqrt(np.maximum(diagonal, 0.0))
-    for start in range(0, len(matrix), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        skew = np.abs(matrix[rows] - matrix[:, rows].T)
-        excess = np.abs(matrix[rows]) - root[rows, None] * root
-        for fault, says in ((skew, "is not that of its mirror"), (excess, "is beyond its diagonal")):
-            if fault.max() > rounding:
-                row, j = np.unravel_index(int(fault.argmax()), fault.shape)
-                raise ValueError(
-                    f"gram is no Gram matrix: its entry ({int(row) + start}, {j}), counted from 0, {says} "
-                    f"by {fault.max():.3g}"
-                )
-    return matrix
 
 
 def _vector(values: ArrayLike, name: str, m: int) -> Floats:
@@ -624,14 +593,6 @@ def _check_prices(C: float | ArrayLike, labels: Floats, bias: bool) -> Floats:
                 f"found only {present[0]:+g}: every large bias of that sign would be optimal"
             )
     return prices
-
-
-def _check_tol(tol: float) -> float:
-    return number(tol, "tol", above=0)
-
-
-def _check_max_iter(max_iter: int) -> int:
-    return integer(max_iter, "max_iter", 1)
 
 
 def _solve(
@@ -1013,7 +974,7 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
             raise ValueError(f"y must have 2 classes, found 1 class: {self.classes_.tolist()}")
         signs: Floats = np.where(codes > 0, 1.0, -1.0)
         prices = self._prices(signs, sample_weight)
-        max_iter = _check_max_iter(self.max_iter)
+        max_iter = integer(self.max_iter, "max_iter", 1)
 
         self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
         gram = _gram_of(self.kernel_, X, given)
@@ -1486,7 +1447,7 @@ def minimise_risk(
     one_of(penalty, "penalty", ("l2", "l1"))
     price = number(C, "C", above=0)
     risk = _Risk(points, labels, loss, penalty, price, bias)
-    tol = _check_tol(tol)
+    tol = number(tol, "tol", above=0)
     if loss == "hinge":
         found = risk.by_machine(tol) if penalty == "l2" else risk.by_programme()
     else:

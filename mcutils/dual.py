@@ -43,10 +43,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .binary import _check_gram
+from ._checks import class_labels, gram_matrix
 from .certificate import Certificate
 from .hinge import _clear, _gaps, _into_bounds, _losses, _pull, _Setting, _setting, _used
-from .margin import _check_labels
 
 __all__ = [
     "QuadraticProgram",
@@ -167,7 +166,7 @@ def quadratic_program(
     >>> program.q, program.A.tolist()
     (array([ 0., -1., -1.,  0.]), [[1.0, 0.0, -1.0, 0.0], [0.0, -1.0, 0.0, 1.0]])
     """
-    matrix = _check_gram(gram)
+    matrix = gram_matrix(gram)
     m = len(matrix)
     k = _count_classes(y, m, cost, n_classes)
     labels, costs, prices = _setting(k, m, y, loss, C, cost, sample_weight)
@@ -223,7 +222,7 @@ def coefficients(multipliers: ArrayLike, y: ArrayLike) -> Floats:
            [-0.  ,  1.  , -1.  ]])
     """
     table = _table(multipliers)
-    labels = _check_labels(y, *table.shape)
+    labels = class_labels(y, *table.shape)
     table[np.arange(len(table)), labels] = 0.0
     return _pull(table, labels)
 
@@ -443,7 +442,7 @@ def kkt(
     >>> kkt([[0.0, 0.25], [0.25, 0.0]], gram, y, slack=[0.5, 0.0])["complementarity"]
     0.375
     """
-    matrix = _check_gram(gram)
+    matrix = gram_matrix(gram)
     table = _table(multipliers, len(matrix))
     setting = _setting(table.shape[1], len(table), y, loss, C, cost, sample_weight)
     table[np.arange(len(table)), setting.labels] = 0.0
@@ -580,7 +579,7 @@ def _count_classes(y: ArrayLike, m: int, cost: ArrayLike | None, n_classes: int 
     if n_classes is None and cost is not None:
         return max(2, len(np.atleast_1d(np.asarray(cost))))
     if n_classes is None:
-        k = int(_check_labels(y, m, np.iinfo(np.intp).max).max()) + 1
+        k = int(class_labels(y, m, np.iinfo(np.intp).max).max()) + 1
         if k < 2:
             raise ValueError(
                 "y must have at least two classes, found only class 0; n_classes says how many there are"
@@ -601,7 +600,7 @@ def _machine(
     sample_weight: ArrayLike | None,
 ) -> tuple[Floats, Floats, _Setting, str]:
     """Feasible multipliers, 0 for the true classes, and the scores on the sample that they make."""
-    matrix = _check_gram(gram)
+    matrix = gram_matrix(gram)
     A = _table(multipliers, len(matrix))
     setting = _setting(A.shape[1], len(A), y, loss, C, cost, sample_weight)
     _clear(A, setting.labels)

@@ -36,9 +36,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import breadth_first_order
 
-from ._checks import integer, one_of, reals, switch
+from ._checks import class_labels, integer, one_of, reals, score_table, switch
 from ._weights import example_weights
-from .margin import _check_labels, _check_scores
 from .risk import check_costs
 
 __all__ = [
@@ -369,7 +368,7 @@ class ClassMap:
                 "x must be an example and y a class, or as many of both: found the shapes "
                 f"{points.shape} and {labels.shape}"
             )
-        labels = _check_labels(labels.reshape(-1), labels.size, self.n_classes).reshape(labels.shape)
+        labels = class_labels(labels.reshape(-1), labels.size, self.n_classes).reshape(labels.shape)
         product = self.matrix[labels][..., :, None] * points[..., None, :]
         found: Floats = product.reshape(*points.shape[:-1], -1)
         return found
@@ -470,7 +469,7 @@ def objective(
     V, rows = _parameters(W, X, class_map)
     points, labels, costs, prices = _problem(len(rows), X, y, loss, C, cost, sample_weight)
     scores = points @ rows.T + _check_bias(bias, len(rows))
-    paid = _losses(loss, _gaps(_check_scores(scores), labels, costs))
+    paid = _losses(loss, _gaps(score_table(scores), labels, costs))
     return _in_range(float(0.5 * np.vdot(V, V) + prices @ paid))
 
 
@@ -503,7 +502,7 @@ def objective_subgradient(
     """
     V, rows = _parameters(W, X, class_map)
     points, labels, costs, prices = _problem(len(rows), X, y, loss, C, cost, sample_weight)
-    found = _gaps(_check_scores(points @ rows.T), labels, costs)
+    found = _gaps(score_table(points @ rows.T), labels, costs)
     slopes = prices[:, None] * _slopes(loss, found, labels)
     by_class: Floats = (points.T @ slopes).T
     return V + (by_class if class_map is None else class_map.matrix.T @ by_class)
@@ -612,7 +611,7 @@ def balanced(multipliers: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None
             "multipliers must have a row for each example and a column for each of at least two classes, "
             f"found shape {A.shape}"
         )
-    labels, costs = _check_labels(y, *A.shape), _check_cost(cost, A.shape[1])
+    labels, costs = class_labels(y, *A.shape), _check_cost(cost, A.shape[1])
     _clear(A, labels)
     return _balanced(A, labels, costs)
 
@@ -644,7 +643,7 @@ def _setting(
     if isinstance(C, (bool, np.bool_)) or not isinstance(C, Real) or not 0 < C < np.inf:
         raise ValueError(f"C must be a positive, finite number, found {C!r}")
     weights = example_weights(sample_weight, m, all_zero=True)
-    return _Setting(_check_labels(y, m, k), _check_cost(cost, k), float(C) * weights)
+    return _Setting(class_labels(y, m, k), _check_cost(cost, k), float(C) * weights)
 
 
 def _problem(
@@ -689,8 +688,8 @@ def _points(X: Any) -> Any:
 def _check(
     scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None
 ) -> tuple[Floats, NDArray[np.intp], Floats | None]:
-    table = _check_scores(scores)
-    return table, _check_labels(y, *table.shape), _check_cost(cost, table.shape[1])
+    table = score_table(scores)
+    return table, class_labels(y, *table.shape), _check_cost(cost, table.shape[1])
 
 
 def _check_loss(loss: str) -> None:

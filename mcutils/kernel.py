@@ -31,7 +31,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 from scipy.sparse import vstack as sparse_vstack
 from scipy.special import gammainc
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -41,7 +41,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._checks import first_call, seed, switch
+from ._checks import first_call, integer, kernel_parameters, number_that, point_matrix, seed, switch
 
 __all__ = [
     "Kernel",
@@ -111,7 +111,7 @@ class Kernel:
         if not isinstance(other, (int, float, np.integer, np.floating)):
             return NotImplemented
         _no_matrices("multiple", self)
-        factor = _number(other, "the factor of a kernel", "a positive number", lambda v: v > 0)
+        factor = number_that(other, "the factor of a kernel", "a positive number", lambda v: v > 0)
         return Kernel(
             "multiple",
             {"factor": factor, "of": self},
@@ -142,11 +142,11 @@ class Kernel:
         array([[1.    , 0.3679],
                [0.3679, 1.    ]])
         """
-        rows = _points(X, "X")
+        rows = point_matrix(X, "X")
         if Z is None:
             found = self._finite(self.block, rows, rows)
             return (found + found.T) / 2
-        columns = _points(Z, "Z", rows.shape[1])
+        columns = point_matrix(Z, "Z", rows.shape[1])
         return self._finite(self.block, rows, columns)
 
     def diagonal(self, X: Points) -> Floats:
@@ -161,7 +161,7 @@ class Kernel:
         >>> kernel.linear.diagonal([[3.0, 4.0], [0.0, 1.0]])
         array([25.,  1.])
         """
-        return self._finite(self.self_products, _points(X, "X"))
+        return self._finite(self.self_products, point_matrix(X, "X"))
 
     def blocks(
         self, X: Points, Z: Points | None = None, *, size: int = 1024
@@ -181,9 +181,9 @@ class Kernel:
         >>> [(rows.start, rows.stop) for rows, _ in kernel.linear.blocks([[1.0], [2.0], [3.0]], size=2)]
         [(0, 2), (2, 3)]
         """
-        size = _integer(size, "size", 1)
-        rows = _points(X, "X")
-        columns = rows if Z is None else _points(Z, "Z", rows.shape[1])
+        size = integer(size, "size", 1)
+        rows = point_matrix(X, "X")
+        columns = rows if Z is None else point_matrix(Z, "Z", rows.shape[1])
         m = rows.shape[0]
         for start in range(0, m, size):
             part = slice(start, min(start + size, m))
@@ -216,10 +216,10 @@ class Kernel:
         """
         weights = np.asarray(coefficients, dtype=np.float64)
         if self.name == "precomputed":
-            values: Floats = _points(X, "X")[:, np.asarray(points, dtype=np.intp)] @ weights
+            values: Floats = point_matrix(X, "X")[:, np.asarray(points, dtype=np.intp)] @ weights
             return values
         if not len(weights):
-            return np.zeros(_points(X, "X").shape[0])
+            return np.zeros(point_matrix(X, "X").shape[0])
         return np.concatenate([block @ weights for _, block in self.blocks(X, points)])
 
     def _finite(self, compute: Callable[..., Floats], *points: Any) -> Floats:
@@ -253,35 +253,6 @@ def _both(
 
 def _multiple(factor: float, compute: Callable[..., Floats], *points: Any) -> Floats:
     return factor * compute(*points)
-
-
-def _points(X: Points, name: str, columns: int | None = None) -> Any:
-    """X as a float64 matrix with a row for each input; in CSR format if it is sparse."""
-    points = csr_array(X) if issparse(X) else np.asarray(X)
-    if points.ndim != 2 or 0 in points.shape:
-        raise ValueError(f"{name} must be a matrix with a row for each input, found shape {points.shape}")
-    if points.dtype.kind not in "buif":
-        raise ValueError(f"{name} must hold real numbers, found entries of type {points.dtype}")
-    if not np.isfinite(points.data if issparse(X) else points).all():
-        raise ValueError(f"{name} must be finite, found NaN or infinity")
-    if columns is not None and points.shape[1] != columns:
-        raise ValueError(f"{name} must have {columns} columns, as X has, found {points.shape[1]}")
-    return points.astype(np.float64, copy=False)
-
-
-def _number(value: Any, name: str, allowed: str, ok: Callable[[float], bool]) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{name} must be {allowed}, found {value!r}")
-    number = float(value)
-    if not (np.isfinite(number) and ok(number)):
-        raise ValueError(f"{name} must be {allowed}, found {value!r}")
-    return number
-
-
-def _integer(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be an integer, at least {least}, found {value!r}")
-    return int(value)
 
 
 def _squares(X: Any) -> Floats:
@@ -328,9 +299,9 @@ def polynomial(q: int, a: float = 1.0, b: float = 0.0) -> Kernel:
         ...
     ValueError: b must be a number, at least 0, found -1.0
     """
-    degree = _integer(q, "q", 1)
-    scale = _number(a, "a", "a positive number", lambda v: v > 0)
-    shift = _number(b, "b", "a number, at least 0", lambda v: v >= 0)
+    degree = integer(q, "q", 1)
+    scale = number_that(a, "a", "a positive number", lambda v: v > 0)
+    shift = number_that(b, "b", "a number, at least 0", lambda v: v >= 0)
     power = partial(_power, degree, scale, shift)
     return Kernel(
         "polynomial",
@@ -362,7 +333,7 @@ def rbf(gamma: float) -> Kernel:
     >>> kernel.rbf(0.5).gram([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
     array([[0.3679]])
     """
-    width = _number(gamma, "gamma", "a positive number", lambda v: v > 0)
+    width = number_that(gamma, "gamma", "a positive number", lambda v: v > 0)
 
     return Kernel("rbf", {"gamma": width}, partial(_bell, width), _ones)
 
@@ -409,14 +380,6 @@ def _own_diagonal(X: Any) -> Floats:
 precomputed = Kernel("precomputed", {}, _no_columns, _own_diagonal)
 
 
-def _check_named(gamma: Any, degree: Any, coef0: Any) -> None:
-    """The parameters of the named kernels, whatever kernel is asked for: a slip would be silent otherwise."""
-    if not (isinstance(gamma, str) and gamma in ("scale", "auto")):
-        _number(gamma, "gamma", "'scale', 'auto' or a positive number", lambda v: v > 0)
-    _integer(degree, "degree", 1)
-    _number(coef0, "coef0", "a number, at least 0", lambda v: v >= 0)
-
-
 def resolve(
     kernel: str | Kernel, gamma: float | str, degree: int, coef0: float, X: Points | None = None
 ) -> Kernel:
@@ -450,7 +413,7 @@ def resolve(
     >>> kernel.resolve("polynomial", 0.5, 2, 1.0)
     Kernel(name='polynomial', parameters={'q': 2, 'a': 2.0, 'b': 1.0})
     """
-    _check_named(gamma, degree, coef0)
+    kernel_parameters(gamma, degree, coef0)
     if isinstance(kernel, Kernel):
         return kernel
     if not isinstance(kernel, str) or kernel not in ("linear", "polynomial", "rbf", "precomputed"):
@@ -463,7 +426,7 @@ def resolve(
     if kernel == "precomputed":
         return precomputed
     if isinstance(gamma, str) and gamma in ("scale", "auto"):
-        sample = _points(X, "X")
+        sample = point_matrix(X, "X")
         variance = 1.0
         if gamma == "scale":
             square_mean = sample.multiply(sample).mean() if issparse(sample) else 0.0
@@ -511,11 +474,11 @@ def rbf_features(X: ArrayLike, gamma: float, degree: int) -> Floats:
     >>> bool(0 < gap < kernel.rbf_truncation(1.0, 0.51, 0.51, 6) < 2e-6)
     True
     """
-    points = _points(X, "X")
+    points = point_matrix(X, "X")
     if issparse(points):
         raise ValueError("X must be dense, found a sparse matrix: few of the features would be 0")
-    width = _number(gamma, "gamma", "a positive number", lambda v: v > 0)
-    highest = _integer(degree, "degree", 0)
+    width = number_that(gamma, "gamma", "a positive number", lambda v: v > 0)
+    highest = integer(degree, "degree", 0)
     m, d = points.shape
     n = comb(d + highest, d)
     if m * n > 2**27:
@@ -557,10 +520,10 @@ def rbf_truncation(gamma: float, radius_x: float, radius_z: float, degree: int) 
     >>> [float(f"{kernel.rbf_truncation(1.0, 1.0, 1.0, q):.2g}") for q in (0, 5, 10, 20)]
     [0.86, 0.017, 8.3e-06, 6.1e-15]
     """
-    width = _number(gamma, "gamma", "a positive number", lambda v: v > 0)
-    x = _number(radius_x, "radius_x", "a number, at least 0", lambda v: v >= 0)
-    z = _number(radius_z, "radius_z", "a number, at least 0", lambda v: v >= 0)
-    return float(gammainc(_integer(degree, "degree", 0) + 1, 2 * width * x * z))
+    width = number_that(gamma, "gamma", "a positive number", lambda v: v > 0)
+    x = number_that(radius_x, "radius_x", "a number, at least 0", lambda v: v >= 0)
+    z = number_that(radius_z, "radius_z", "a number, at least 0", lambda v: v >= 0)
+    return float(gammainc(integer(degree, "degree", 0) + 1, 2 * width * x * z))
 
 
 class NotPositiveSemidefinite(ValueError):
@@ -644,14 +607,14 @@ def check_psd(gram: ArrayLike, *, tolerance: float | None = None) -> Spectrum:
         ...
     mcutils.kernel.NotPositiveSemidefinite: gram is not positive semidefinite: its smallest eigenvalue ...
     """
-    matrix = _points(gram, "gram")
+    matrix = point_matrix(gram, "gram")
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"gram must be square, found shape {matrix.shape}")
     size = float(np.abs(matrix).max())
     if tolerance is None:
         allowed = 8 * len(matrix) * float(np.finfo(np.float64).eps) * size
     else:
-        allowed = _number(tolerance, "tolerance", "a number, at least 0", lambda v: v >= 0)
+        allowed = number_that(tolerance, "tolerance", "a number, at least 0", lambda v: v >= 0)
     asymmetry = float(np.abs(matrix - matrix.T).max())
     if asymmetry > allowed:
         i, j = np.unravel_index(np.argmax(np.abs(matrix - matrix.T)), matrix.shape)
@@ -778,7 +741,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         -------
         KernelPerceptron
         """
-        most = _integer(self.max_iter, "max_iter", 1)
+        most = integer(self.max_iter, "max_iter", 1)
         X, labels = self._validate(X, y=y)
         kind = type_of_target(labels, input_name="y", raise_unknown=True)
         self.classes_ = np.unique(labels)

@@ -48,21 +48,28 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import kernel as kernels
-from ._checks import first_call, seed, switch
+from ._checks import (
+    class_labels,
+    first_call,
+    integer,
+    kernel_parameters,
+    number,
+    point_matrix,
+    score_table,
+    seed,
+    switch,
+)
 from ._weights import example_weights, times_class_weight
 from .binary import (
     WHOLE_BYTES,
     NotSeparable,
-    _check_max_iter,
-    _check_tol,
     _Gram,
     _refuse_underflow,
     _solve,
 )
 from .certificate import Certificate
 from .hinge import _check_cost
-from .kernel import Kernel, _check_named, _integer, _is_precomputed, _points, _Rows, _squares, resolve
-from .margin import _check_labels, _check_scores
+from .kernel import Kernel, _is_precomputed, _Rows, resolve
 
 __all__ = ["MistakeBound", "MulticlassPerceptron", "mira", "mistake_bound", "ultraconservative"]
 
@@ -122,8 +129,8 @@ def ultraconservative(
     >>> ultraconservative(scores, y, "mira", squares=[4.0, 4.0, 4.0])[0] + 0.0
     array([ 1.  , -0.75, -0.25,  0.  ])
     """
-    table = _check_scores(scores)
-    labels = _check_labels(y, *table.shape)
+    table = score_table(scores)
+    labels = class_labels(y, *table.shape)
     _check_update(update)
     if squares is not None:
         lengths = _check_squares(squares, len(table))
@@ -170,8 +177,8 @@ def mira(scores: ArrayLike, y: ArrayLike, squares: ArrayLike) -> Floats:
     >>> mira([[1.0, 4.0, 0.0]], [0], [1.0]) + 0.0
     array([[ 1., -1.,  0.]])
     """
-    table = _check_scores(scores)
-    labels = _check_labels(y, *table.shape)
+    table = score_table(scores)
+    labels = class_labels(y, *table.shape)
     lengths = _check_squares(squares, len(table))
     found = np.zeros(table.shape)
     for tau, f, c, square in zip(found, table, labels.tolist(), lengths.tolist(), strict=True):
@@ -442,7 +449,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         -------
         MulticlassPerceptron
         """
-        most = _integer(self.max_iter, "max_iter", 1)
+        most = integer(self.max_iter, "max_iter", 1)
         self._check_parameters()
         X, labels = self._validate(X, y=y)
         check_classification_targets(labels)
@@ -579,7 +586,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         for name in ("fit_intercept", "shuffle"):
             switch(getattr(self, name), name)
         seed(self.random_state)
-        _check_named(self.gamma, self.degree, self.coef0)
+        kernel_parameters(self.gamma, self.degree, self.coef0)
         voted = isinstance(self.average, str) and self.average == "voted"
         if not (voted or isinstance(self.average, (bool, np.bool_))):
             raise ValueError(f"average must be True, False or 'voted', found {self.average!r}")
@@ -768,7 +775,7 @@ class _LinearSample:
         self.X = (X.data, X.indices, X.indptr) if sparse else (X,)
         self.update, self.y, self.weights, self.costs, self.one = update, y, weights, costs, one
         self.code = UPDATES.index(update) if isinstance(update, str) else -1
-        self.squares = _squares(X) + one if update == "mira" else np.zeros(len(y))
+        self.squares = kernels.linear.self_products(X) + one if update == "mira" else np.zeros(len(y))
         self.learned, self.keep = learned, keep
 
     def visit(self, order: Ints, t: int) -> tuple[Ints, Floats, Floats]:
@@ -956,7 +963,7 @@ def mistake_bound(
     """
     if not isinstance(fit_intercept, (bool, np.bool_)):
         raise ValueError(f"fit_intercept must be True or False, found {fit_intercept!r}")
-    points = _points(X, "X")
+    points = point_matrix(X, "X")
     m = points.shape[0]
     labels = np.asarray(y)
     if labels.shape != (m,):
@@ -985,8 +992,8 @@ def mistake_bound(
             np.ones(n),
             np.full(n, np.inf),
             bias=False,
-            tol=_check_tol(tol),
-            max_iter=_check_max_iter(max_iter),
+            tol=number(tol, "tol", above=0),
+            max_iter=integer(max_iter, "max_iter", 1),
         )
     except NotSeparable as error:
         spread = np.zeros((m, k))

@@ -46,13 +46,13 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._checks import one_of, switch
+from ._checks import gram_matrix, one_of, switch
 from ._weights import example_weights, times_class_weight
-from .binary import _check_gram, _is_precomputed
+from .binary import _is_precomputed
 from .certificate import Certificate
 from .dual import _certificate, _count_classes, _table, feasible, quadratic_program
 from .hinge import _check_cost, _pull, _Setting, _setting
-from .kernel import Kernel, _squares, check_psd, resolve
+from .kernel import Kernel, check_psd, linear, resolve
 
 __all__ = ["CrammerSinger", "Solution", "WestonWatkins", "solve_block", "solve_interior", "solve_qp"]
 
@@ -430,7 +430,7 @@ def _sweep(X: Any, task: _Task, tol: float, max_iter: int, beta: Floats) -> tupl
 
     m = X.shape[0]
     state = np.array([88172645463325252], dtype=np.uint64)
-    squares = _squares(X)
+    squares = linear.self_products(X)
     squares[squares <= 1e-12 * squares.max(initial=0.0)] = 0.0
     active, counts = np.empty((m, task.k), np.int32), np.empty(m, np.int32)
     data = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
@@ -804,7 +804,7 @@ def _problem(
     n_classes: int | None,
     tol: float,
 ) -> tuple[Floats, _Task, float]:
-    matrix = _check_gram(gram)
+    matrix = gram_matrix(gram)
     k = _count_classes(y, len(matrix), cost, n_classes)
     setting = _setting(k, len(matrix), y, loss, C, cost, sample_weight)
     return matrix, _Task(loss, setting, k), _check_tol(tol)
@@ -1082,7 +1082,7 @@ def _precomputed(X: Floats, given: Any) -> Floats:
         if away <= allowed:
             X = (X + X.T) / 2
             X[np.diag_indices(len(X))] += allowed  # what rounding may have taken from a diagonal
-    return _check_gram(X)
+    return gram_matrix(X)
 
 
 def _with_ones(X: Any) -> Any:
