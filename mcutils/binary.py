@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import linprog
-from scipy.sparse import eye_array, hstack, issparse
+from scipy.sparse import eye_array, hstack
 from scipy.special import entr
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -46,9 +46,11 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from . import _rows
 from . import loss as losses
 from ._checks import gram_matrix, integer, number, one_of, switch
 from ._exact import Rows, fraction, in_floats, multipliers, objects, power, root, rounded_leads, search
+from ._rows import Gram, is_precomputed, refuse_underflow
 from ._weights import example_weights, refuse_idle, times_class_weight
 from .certificate import Certificate
 from .kernel import Kernel, check_psd, linear, resolve
@@ -72,13 +74,6 @@ Ints: TypeAlias = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
 
-# A Gram matrix of at most so many bytes is kept whole. Of a larger one, so many bytes of rows are kept: those
-# that were asked for last.
-WHOLE_BYTES = 2**27
-CACHE_BYTES = 2**28
-
-# So many coordinates are moved before the gradient of the others is brought up to date.
-_BLOCK = 512
 # Up to so many free multipliers a Newton step is taken: a Cholesky factor of their Gram matrix, whose work is
 # about the cube of their number. That of a step by pairs is so many times the size of the block.
 _NEWTON = 1500
@@ -170,83 +165,6 @@ class SVMSolution:
 
 
 # ---------------------------------------------------------------------------------------------------
-# Gram matrices, whole or by rows
-
-
-class _Gram:
-    """A Gram matrix, whole or as rows that are computed when they are needed and kept while there is room."""
-
-    def __init__(self, diagonal: Floats, compute: Callable[[Ints, Any], Floats], whole: Floats | None = None):
-        self.diagonal, self.compute, self.whole = diagonal, compute, whole
-        if whole is None:
-            m = len(diagonal)
-            capacity = min(m, max(2 * _BLOCK, CACHE_BYTES // (8 * m)))
-            self._kept = np.empty((capacity, m))
-            self._owner = np.full(capacity, -1)
-            self._place = np.full(m, -1)
-            self._asked = np.full(capacity, -1)
-            self._clock = 0
-
-    @classmethod
-    def of_matrix(cls, matrix: Floats) -> "_Gram":
-        return cls(np.diag(matrix).copy(), lambda rows, columns: matrix[np.ix_(rows, columns)], whole=matrix)
-
-    def _at_hand(self, indices: Ints) -> tuple[Floats, Ints]:
-        """A matrix, and which of its rows are the wanted ones; at most a block of them."""
-        if self.whole is not None:
-            return self.whole, indices
-        self._clock += 1
-        known = self._place[indices] >= 0
-        self._asked[self._place[indices[known]]] = self._clock
-        missing = indices[~known]
-        if len(missing):
-            places = np.argsort(self._asked, kind="stable")[: len(missing)]
-            old = self._owner[places]
-            self._place[old[old >= 0]] = -1
-            for start in range(0, len(missing), 128):  # what a kernel takes beside its answer stays small
-                part = slice(start, start + 128)
-                self._kept[places[part]] = self.compute(missing[part], slice(None))
-            self._owner[places], self._place[missing], self._asked[places] = missing, places, self._clock
-        return self._kept, self._place[indices]
-
-    def square(self, indices: Ints) -> Floats:
-        if self.whole is not None:
-            return self.whole[np.ix_(indices, indices)]
-        found = self.compute(indices, indices)
-        return (found + found.T) / 2
-
-    def product(self, beta: Floats) -> Floats:
-        """The matrix times a vector, by the rows of its nonzeros."""
-        from .jit import smo
-
-        used = np.flatnonzero(beta)
-        if self.whole is not None and len(used) > len(beta) // 3:
-            return self.whole @ beta
-        total = np.zeros(len(beta))
-        for start in range(0, len(used), _BLOCK):
-            part = used[start : start + _BLOCK]
-            smo.add_rows(*self._at_hand(part), beta[part], total)
-        return total
-
-    def precise_product(self, beta: Floats) -> Floats:
-        """The same in twice the digits, for terms that are large and sums that are not."""
-        from .jit import smo
-
-        used = np.flatnonzero(beta)
-        high, low = np.zeros(len(beta)), np.zeros(len(beta))
-        for start in range(0, len(used), _BLOCK):
-            part = used[start : start + _BLOCK]
-            smo.add_rows_precisely(*self._at_hand(part), beta[part], high, low)
-        return high + low
-
-    def rounding(self, beta: Floats) -> Floats:
-        r"""About what rounding may add to each entry of :meth:`product`: errors of terms
-        :math:`K_{ij} \beta_j` that are no larger than :math:`\sqrt{K_{ii} K_{jj}} |\beta_j|`."""
-        root = np.sqrt(np.maximum(self.diagonal, 0.0))
-        return _EPS * root * float(np.linalg.norm(root * beta))
-
-
-# ---------------------------------------------------------------------------------------------------
 # Ascent
 
 
@@ -258,7 +176,7 @@ class _Ascent:
 
     def __init__(
         self,
-        gram: _Gram,
+        gram: Gram,
         target: Floats,
         lower: Floats,
         upper: Floats,
@@ -306,7 +224,7 @@ class _Ascent:
     def sweep(self, tolerance: float, most: int) -> bool:
         """Some steps, at least one for each block; whether the violation was brought below the tolerance."""
         most = min(most, self.max_iter - self.steps)
-        if self.gram.whole is not None and len(self.beta) <= 2 * _BLOCK:
+        if self.gram.whole is not None and len(self.beta) <= 2 * _rows.BLOCK:
             steps, violation = self._inner(
                 self.gram.whole, slice(None), self.ends, self.beta, self.error, tolerance, most
             )
@@ -329,7 +247,7 @@ class _Ascent:
                 beta,
                 error,
                 max(0.1 * violation, 0.5 * tolerance),
-                min(most, 20 * _BLOCK),
+                min(most, 20 * _rows.BLOCK),
             )
             move = np.zeros(len(self.beta))
             move[chosen] = beta - self.beta[chosen]
@@ -344,7 +262,7 @@ class _Ascent:
 
     def _choose(self) -> Ints:
         """The worst on both sides of each group, and of the last choice those that are free, then any."""
-        block = min(_BLOCK, len(self.beta))
+        block = min(_rows.BLOCK, len(self.beta))
         groups = self.groups() or [slice(None)]
         share = max(1, block // (4 * len(groups)))
         chosen: set[int] = set()
@@ -541,7 +459,7 @@ def solve_svm(
     matrix = gram_matrix(gram)
     labels = _check_labels(y, len(matrix))
     return _solve(
-        _Gram.of_matrix(matrix),
+        Gram.of_matrix(matrix),
         labels,
         _check_prices(C, labels, bias),
         bias=bias,
@@ -596,7 +514,7 @@ def _check_prices(C: float | ArrayLike, labels: Floats, bias: bool) -> Floats:
 
 
 def _solve(
-    gram: _Gram,
+    gram: Gram,
     y: Floats,
     prices: Floats,
     *,
@@ -637,7 +555,7 @@ def _warn(gap: float, tol: float, steps: int) -> None:
 
 
 def _solve_soft(
-    gram: _Gram, y: Floats, prices: Floats, *, bias: bool, tol: float, max_iter: int, initial: Floats | None
+    gram: Gram, y: Floats, prices: Floats, *, bias: bool, tol: float, max_iter: int, initial: Floats | None
 ) -> SVMSolution:
     m = len(y)
     lower, upper = np.minimum(0.0, y * prices), np.maximum(0.0, y * prices)
@@ -717,7 +635,7 @@ def _best_bias(beta: Floats, kinks: Floats, y: Floats, prices: Floats) -> tuple[
 
 
 def _solve_hard(
-    gram: _Gram, y: Floats, used: NDArray[np.bool_], *, bias: bool, tol: float, max_iter: int
+    gram: Gram, y: Floats, used: NDArray[np.bool_], *, bias: bool, tol: float, max_iter: int
 ) -> SVMSolution:
     # lambda >= 0 on the examples in use, those of a group sum to 1; of Q, whose rows have signs
     order = np.flatnonzero(used)
@@ -727,9 +645,9 @@ def _solve_hard(
     # times a power of four, which rounds nothing: squares and quotients stay in range
     root = int(np.frexp(gram.diagonal[order].max())[1]) // 2
     if gram.whole is not None:
-        ordered = _Gram.of_matrix(np.ldexp(s[:, None] * s * gram.whole[np.ix_(order, order)], -2 * root))
+        ordered = Gram.of_matrix(np.ldexp(s[:, None] * s * gram.whole[np.ix_(order, order)], -2 * root))
     else:
-        ordered = _Gram(
+        ordered = Gram(
             np.ldexp(gram.diagonal[order], -2 * root),
             lambda rows, columns: np.ldexp(
                 s[rows, None] * s[columns] * gram.compute(order[rows], order[columns]), -2 * root
@@ -902,9 +820,9 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    *Memory*: Gram matrices of up to 128 MiB (:data:`WHOLE_BYTES`, 4096 examples) are kept whole. Of larger
-    ones up to 256 MiB of rows (:data:`CACHE_BYTES`) are kept, those that were asked for last, and rows are
-    computed when they are needed, some hundreds at a time. 10,000 examples stay below 1 GB in all.
+    *Memory*: Gram matrices of up to 128 MiB (4096 examples) are kept whole. Of larger ones up to 256 MiB of
+    rows are kept, those that were used last, and rows are computed when they are needed, some hundreds at a
+    time. 10,000 examples stay below 1 GB in all.
 
     Examples
     --------
@@ -979,7 +897,7 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
         self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
         gram = _gram_of(self.kernel_, X, given)
         if np.isinf(prices).any():
-            _refuse_underflow(self.kernel_, X, gram.diagonal)
+            refuse_underflow(self.kernel_, X, gram.diagonal)
         found = _solve(gram, signs, prices, bias=bias, tol=tol, max_iter=max_iter)
         self.solution_ = found
         self.alpha_, self.kinds_, self.support_ = found.alpha, found.kinds, found.support
@@ -1047,34 +965,20 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.pairwise = _is_precomputed(self.kernel)
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 
 
-def _is_precomputed(kernel: str | Kernel) -> bool:
-    return (kernel.name if isinstance(kernel, Kernel) else kernel) == "precomputed"
-
-
-def _refuse_underflow(kernel: Kernel, X: Any, diagonal: Floats) -> None:
-    """Refuse points whose kernel values are too small for a hard machine to prove anything about them."""
-    values = X.data if issparse(X) else X
-    if kernel.name != "precomputed" and float(diagonal.max()) < 1e-280 and np.any(values):
-        raise ValueError(
-            f"X is too small for a hard machine: its kernel values, at most {float(diagonal.max()):.3g}, are "
-            "rounded to 0 or nearly so; scale it"
-        )
-
-
-def _gram_of(kernel: Kernel, X: Any, given: Any = None) -> _Gram:
+def _gram_of(kernel: Kernel, X: Any, given: Any = None) -> Gram:
     """The Gram matrix of a sample: whole where it is small, else by rows."""
     m = X.shape[0]
     if kernel.name == "precomputed" and given == np.float32:  # its entries have that many digits only
         check_psd(X, tolerance=8 * m * float(np.finfo(np.float32).eps) * float(np.abs(X).max()))
-        return _Gram.of_matrix((X + X.T) / 2)
-    if kernel.name == "precomputed" or 8 * m * m <= WHOLE_BYTES:
-        return _Gram.of_matrix(kernel.gram(X))
-    return _Gram(kernel.diagonal(X), lambda rows, columns: kernel.gram(X[rows], X[columns]))
+        return Gram.of_matrix((X + X.T) / 2)
+    if kernel.name == "precomputed" or 8 * m * m <= _rows.WHOLE_BYTES:
+        return Gram.of_matrix(kernel.gram(X))
+    return Gram(kernel.diagonal(X), lambda rows, columns: kernel.gram(X[rows], X[columns]))
 
 
 # ---------------------------------------------------------------------------------------------------

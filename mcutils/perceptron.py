@@ -44,9 +44,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from . import _rows
 from . import kernel as kernels
 from ._checks import (
     class_labels,
@@ -59,19 +60,24 @@ from ._checks import (
     seed,
     switch,
 )
+from ._rows import Gram, RowCache, is_precomputed, refuse_underflow
 from ._weights import example_weights, times_class_weight
 from .binary import (
-    WHOLE_BYTES,
     NotSeparable,
-    _Gram,
-    _refuse_underflow,
     _solve,
 )
 from .certificate import Certificate
 from .hinge import _check_cost
-from .kernel import Kernel, _is_precomputed, _Rows, resolve
+from .kernel import Kernel, resolve
 
-__all__ = ["MistakeBound", "MulticlassPerceptron", "mira", "mistake_bound", "ultraconservative"]
+__all__ = [
+    "KernelPerceptron",
+    "MistakeBound",
+    "MulticlassPerceptron",
+    "mira",
+    "mistake_bound",
+    "ultraconservative",
+]
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
@@ -296,7 +302,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
     :func:`mistake_bound`). If no machine separates them, it never comes.
 
     For two classes, with any update, :math:`w_2 = -w_1` is the weight vector of the perceptron, and its
-    mistakes are the same (:class:`mcutils.kernel.KernelPerceptron`).
+    mistakes are the same (:class:`KernelPerceptron`).
 
     *Weights and costs.* With the weight s of an example and the cost :math:`\Delta(y, r)` of the answer r,
     the rivals are :math:`E = \{r : \Delta(y, r) > 0,\ f_r \ge f_y\}`, and at a mistake, where one of the
@@ -456,7 +462,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
-        if _is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
+        if is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel must be a square matrix in fit, found shape {X.shape}")
         weights = self._weigh(X, codes, sample_weight)
         rows = np.flatnonzero(weights > 0)
@@ -473,7 +479,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
             )
         return self
 
-    @available_if(lambda self: not _is_precomputed(self.kernel))
+    @available_if(lambda self: not is_precomputed(self.kernel))
     def partial_fit(
         self,
         X: Any,
@@ -572,7 +578,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         return labels
 
     def _validate(self, X: Any, **more: Any) -> Any:
-        sparse = False if _is_precomputed(self.kernel) else "csr"
+        sparse = False if is_precomputed(self.kernel) else "csr"
         return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, order="C", **more)
 
     def _weigh(self, X: Any, y: Ints, sample_weight: ArrayLike | None) -> Floats:
@@ -608,7 +614,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
             self._weights = _Moves((X.shape[1] + 1, k))  # the last row is for the intercepts
         if self.kernel_ is not None or self._voted:
             self.support_ = np.empty(0, dtype=np.intp)
-            if not _is_precomputed(self.kernel_):
+            if not is_precomputed(self.kernel_):
                 self.support_vectors_ = X[:0]
             self._coefficients = _Moves((0, k))
         if self._voted:
@@ -619,7 +625,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
     def _expand(self, X: Any, coefficients: Floats) -> Floats:
         if not len(coefficients):
             return np.zeros((X.shape[0], len(self.classes_)))
-        points = self.support_ if _is_precomputed(self.kernel_) else self.support_vectors_
+        points = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         assert self.kernel_ is not None
         return self.kernel_.expand(X, points, coefficients)
 
@@ -633,7 +639,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
             return shares / max(1, self.t_)
         for start in range(0, X.shape[0], 1024):
             rows = slice(start, start + 1024)
-            if self.kernel_ is not None and _is_precomputed(self.kernel_):
+            if self.kernel_ is not None and is_precomputed(self.kernel_):
                 values = X[rows][:, self.support_]
             else:
                 values = (self.kernel_ or kernels.linear).gram(X[rows], self.support_vectors_)
@@ -701,7 +707,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         """Keep the examples on which a mistake was made, and their coefficients."""
         support = np.flatnonzero(made.sum.any(axis=1))
         before = len(self.support_)
-        if not _is_precomputed(self.kernel_):
+        if not is_precomputed(self.kernel_):
             stack = sparse_vstack if issparse(X) or issparse(self.support_vectors_) else np.vstack
             self.support_vectors_ = stack([self.support_vectors_, X[support]])
             if issparse(self.support_vectors_):
@@ -717,8 +723,8 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = _is_precomputed(self.kernel)
-        tags.input_tags.sparse = not _is_precomputed(self.kernel)
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not is_precomputed(self.kernel)
         return tags
 
 
@@ -818,8 +824,8 @@ class _KernelSample:
     ):
         self.update, self.y, self.weights, self.costs, self.one = update, y, weights, costs, one
         self.scores = scores
-        self.rows = _Rows(kernel, X)
-        own = np.diag(X) if _is_precomputed(kernel) else kernel.diagonal(X)
+        self.rows = RowCache(kernel, X)
+        own = np.diag(X) if is_precomputed(kernel) else kernel.diagonal(X)
         self.squares = np.maximum(own + one, 0.0)
 
     def visit(self, order: Ints, t: int) -> tuple[Ints, Floats, Floats]:
@@ -851,6 +857,270 @@ class _KernelSample:
                 self.scores += np.array(rows).T @ np.array(moves[-len(rows) :])
         made, moved = np.array(places, dtype=np.intp), np.array(moves).reshape(-1, len(self.costs))
         return made, moved[np.arange(len(made)), self.y[order[made]]], moved
+
+
+class KernelPerceptron(ClassifierMixin, BaseEstimator):
+    r"""The perceptron in the feature space of a kernel, for two classes (alg-kernel-perceptron).
+
+    It visits one example after the other, and where :math:`y_i f(x_i) \le 0` - a score of 0 counts as a
+    mistake, for the machine starts at 0 - it adds :math:`y_i \phi(x_i)` to w, and with a bias :math:`y_i`
+    to b. So :math:`w = \sum_i c_i \phi(x_i)`, where :math:`|c_i|` counts the mistakes at example i and
+    :math:`c_i` has the sign of :math:`y_i` (prop-kernel-combination): a sum over those on which a mistake
+    was made. It stops after an epoch without mistakes.
+
+    The scores of the whole sample are kept up to date, so that an epoch takes m operations for each mistake,
+    and the rows of the Gram matrix are computed when a mistake first needs them.
+
+    Parameters
+    ----------
+    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel
+        See :func:`mcutils.kernel.resolve`. For "precomputed", ``fit`` takes the Gram matrix of the sample and
+        ``predict`` a row :math:`(K(x, x_i))_i` over the sample for each x. That the matrix is positive
+        semidefinite is assumed; :func:`mcutils.kernel.check_psd` says whether it is.
+    gamma : float, "scale" or "auto"
+        Of "rbf" and "polynomial", see :func:`mcutils.kernel.resolve`; ``partial_fit`` keeps that of the first
+        batch.
+    degree : int
+        Of "polynomial".
+    coef0 : float
+        Of "polynomial".
+    bias : bool
+        Whether there is a bias. It is that of a feature which is always 1, as if K were :math:`K + 1`.
+    average : bool
+        Whether to answer with the average of w and b over all steps, those without a mistake included,
+        instead of the last ones. The last ones make no mistake on the sample if ``converged_``; the average
+        may.
+    max_iter : int
+        At most so many epochs in ``fit``.
+    shuffle : bool
+        Whether every epoch visits the examples in a new random order.
+    random_state : int, RandomState or None
+        Draws the orders.
+
+    Attributes
+    ----------
+    classes_ : (2,) array
+        The labels, sorted; ``classes_[1]`` is :math:`y = +1`. A score of 0 is answered with ``classes_[0]``.
+    kernel_ : Kernel
+        The kernel in use.
+    support_ : (s,) int array
+        Which examples have a coefficient; after ``partial_fit`` all batches are counted through.
+    support_vectors_ : (s, d) array or sparse matrix
+        These examples; not for "precomputed".
+    dual_coef_ : (1, s) array
+        Their coefficients :math:`c_i`, averaged with ``average``.
+    intercept_ : (1,) array
+        b.
+    mistakes_ : (n,) int array
+        The mistakes of each of the n epochs.
+    n_iter_ : int
+        The number of epochs, the last included. Each ``partial_fit`` is one.
+    converged_ : bool
+        Whether the last epoch made no mistake.
+    t_ : int
+        The number of steps: examples visited.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Examples
+    --------
+    >>> from mcutils.perceptron import KernelPerceptron
+    >>> X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], ["equal", "equal", "not", "not"]
+    >>> machine = KernelPerceptron("polynomial", gamma=1.0, degree=2, average=False, shuffle=False).fit(X, y)
+    >>> machine.mistakes_
+    array([3, 4, 4, 1, 2, 2, 1, 0])
+    >>> machine.predict(X).tolist()
+    ['equal', 'equal', 'not', 'not']
+    """
+
+    def __init__(
+        self,
+        kernel: str | Kernel = "linear",
+        *,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        bias: bool = True,
+        average: bool = True,
+        max_iter: int = 100,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.bias = bias
+        self.average = average
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Start at 0, and visit the examples in epochs until one is without mistakes.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+        y : (m,) array-like
+            Labels of two classes.
+
+        Returns
+        -------
+        KernelPerceptron
+        """
+        most = integer(self.max_iter, "max_iter", 1)
+        X, labels = self._validate(X, y=y)
+        kind = type_of_target(labels, input_name="y", raise_unknown=True)
+        self.classes_ = np.unique(labels)
+        if kind != "binary":
+            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have 2 classes, found 1 class: {self.classes_.tolist()}")
+        self._begin(X)
+        if is_precomputed(self.kernel_) and X.shape[0] != X.shape[1]:
+            raise ValueError(f"a precomputed kernel must be a square matrix in fit, found shape {X.shape}")
+        self._epochs(X, labels, most)
+        if not self.converged_:
+            warnings.warn(
+                f"epoch {self.n_iter_}, the last, made {self.mistakes_[-1]} mistakes on {len(labels)} "
+                "examples: max_iter is too small, or no machine with this kernel separates the classes",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    @available_if(lambda self: not is_precomputed(self.kernel))
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Visit some more examples, once each; not for "precomputed", which has no values between batches.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+        y : (m,) array-like
+            Their labels; a batch may be of one class.
+        classes : (2,) array-like, optional
+            Both labels; needed in the first call.
+
+        Returns
+        -------
+        KernelPerceptron
+        """
+        first = first_call(self, classes)
+        if len(self.classes_) != 2:
+            found = len(self.classes_)
+            raise ValueError(f"Only binary classification is supported. Found {found} classes.")
+        X, labels = self._validate(X, y=y, reset=first)
+        if not np.isin(labels, self.classes_).all():
+            unknown = np.setdiff1d(labels, self.classes_)
+            raise ValueError(f"y has labels that are not among the classes: {unknown[:6].tolist()}")
+        if first:
+            self._begin(X)
+        self._epochs(X, labels, 1)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """The score f(x) of each row; positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        check_is_fitted(self)
+        return self._expand(self._validate(X, reset=False), self.dual_coef_[0]) + float(self.intercept_[0])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label by the sign of the score.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        scores = self.decision_function(X)
+        labels: NDArray[Any] = self.classes_[(scores > 0).astype(np.intp)]
+        return labels
+
+    def _validate(self, X: Any, **more: Any) -> Any:
+        sparse = False if is_precomputed(self.kernel) else "csr"
+        return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, **more)
+
+    def _begin(self, X: Any) -> None:
+        """The machine 0, which has seen nothing."""
+        for name in ("bias", "average", "shuffle"):
+            switch(getattr(self, name), name)
+        seed(self.random_state)
+        self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
+        self.support_ = np.empty(0, dtype=np.intp)
+        if not is_precomputed(self.kernel_):
+            self.support_vectors_ = X[:0]
+        self.mistakes_ = np.empty(0, dtype=np.intp)
+        self.t_ = 0
+        self._examples = 0
+        self._sums = np.empty(0)  # c: of the labels at the mistakes
+        self._lates = np.empty(0)  # of the labels times the steps before the mistakes
+
+    def _expand(self, X: Any, coefficients: Floats) -> Floats:
+        points = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
+        return self.kernel_.expand(X, points, coefficients)
+
+    def _epochs(self, X: Any, labels: NDArray[Any], most: int) -> None:
+        """Epochs over the examples, on top of what the machine has learned so far."""
+        m = len(labels)
+        y = np.where(labels == self.classes_[1], 1.0, -1.0)
+        one = 1.0 if self.bias else 0.0
+        generator = check_random_state(self.random_state)
+        rows = RowCache(self.kernel_, X)
+        scores = self._expand(X, self._sums) + one * self._sums.sum()
+        sums, lates = np.zeros(m), np.zeros(m)
+        mistakes: list[int] = []
+        while len(mistakes) < most and 0 not in mistakes:
+            order = generator.permutation(m) if self.shuffle else np.arange(m)
+            place, made = 0, 0
+            while True:
+                rest = order[place:]
+                wrong = np.flatnonzero(y[rest] * scores[rest] <= 0)
+                if not len(wrong):
+                    break
+                place += int(wrong[0])
+                i = int(order[place])
+                scores += y[i] * (rows(rest[wrong]) + one)
+                sums[i] += y[i]
+                lates[i] += y[i] * (self.t_ + place)
+                place, made = place + 1, made + 1
+            mistakes.append(made)
+            self.t_ += m
+
+        support = np.flatnonzero(sums)
+        if not is_precomputed(self.kernel_):
+            stack = sparse_vstack if issparse(X) or issparse(self.support_vectors_) else np.vstack
+            self.support_vectors_ = stack([self.support_vectors_, X[support]])
+        self.support_ = np.concatenate([self.support_, self._examples + support])
+        self._examples += m
+        self._sums = np.concatenate([self._sums, sums[support]])
+        self._lates = np.concatenate([self._lates, lates[support]])
+        coefficients = self._sums - self._lates / self.t_ if self.average else self._sums
+        self.dual_coef_ = coefficients[None, :].copy()
+        self.intercept_ = np.array([one * coefficients.sum()])
+        self.mistakes_ = np.concatenate([self.mistakes_, np.array(mistakes, dtype=np.intp)])
+        self.n_iter_ = len(self.mistakes_)
+        self.converged_ = bool(self.mistakes_[-1] == 0)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not is_precomputed(self.kernel)
+        return tags
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -984,7 +1254,7 @@ def mistake_bound(
     if not len(owner):
         raise ValueError("cost must be positive for an example and an answer; all are free")
     gram = _pairs_gram(chosen, points, codes, owner, rival, k, one)
-    _refuse_underflow(chosen, points, gram.diagonal)
+    refuse_underflow(chosen, points, gram.diagonal)
     n = len(owner)
     try:
         found = _solve(
@@ -1017,7 +1287,7 @@ def mistake_bound(
         scores = points @ weights.T + intercept
         norm = float(np.sqrt((weights**2).sum() + (intercept**2).sum()))
     else:
-        everyone = np.arange(m) if _is_precomputed(chosen) else points
+        everyone = np.arange(m) if is_precomputed(chosen) else points
         scores = chosen.expand(points, everyone, coefficients) + intercept
         norm = float(np.sqrt((coefficients * scores).sum()))
     # the smaller of the margin as it is reached here and as the solver knows it: they differ by rounding
@@ -1027,7 +1297,7 @@ def mistake_bound(
     )
     if not margin > 0:
         raise RuntimeError("the margin that was found is lost in rounding; scale the inputs")
-    own = np.diag(points) if _is_precomputed(chosen) else chosen.diagonal(points)
+    own = np.diag(points) if is_precomputed(chosen) else chosen.diagonal(points)
     radius = float(np.sqrt((own + one).max()))
     return MistakeBound(
         radius=radius,
@@ -1043,10 +1313,10 @@ def mistake_bound(
     )
 
 
-def _pairs_gram(kernel: Kernel, X: Any, y: Ints, owner: Ints, rival: Ints, k: int, one: float) -> _Gram:
+def _pairs_gram(kernel: Kernel, X: Any, y: Ints, owner: Ints, rival: Ints, k: int, one: float) -> Gram:
     r"""The Gram matrix of all :math:`(e_{y_i} - e_r) \otimes \phi(x_i)`: whole if small, else by rows."""
     m, n = X.shape[0], len(owner)
-    if _is_precomputed(kernel) or 8 * m * m <= WHOLE_BYTES:
+    if is_precomputed(kernel) or 8 * m * m <= _rows.WHOLE_BYTES:
         whole = kernel.gram(X)
         diagonal = np.diag(whole)
 
@@ -1070,6 +1340,6 @@ def _pairs_gram(kernel: Kernel, X: Any, y: Ints, owner: Ints, rival: Ints, k: in
         )
         return found
 
-    if 8 * n * n <= WHOLE_BYTES:
-        return _Gram.of_matrix(compute(np.arange(n), slice(None)))
-    return _Gram(2 * (diagonal[owner] + one), compute)
+    if 8 * n * n <= _rows.WHOLE_BYTES:
+        return Gram.of_matrix(compute(np.arange(n), slice(None)))
+    return Gram(2 * (diagonal[owner] + one), compute)

@@ -46,9 +46,10 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from . import _rows
 from ._checks import gram_matrix, one_of, switch
+from ._rows import LinearGram, WholeGram, WorkingSet, is_precomputed
 from ._weights import example_weights, times_class_weight
-from .binary import _is_precomputed
 from .certificate import Certificate
 from .dual import _certificate, _count_classes, _table, feasible, quadratic_program
 from .hinge import _check_cost, _pull, _Setting, _setting
@@ -65,9 +66,9 @@ PRECISIONS = ("auto", "single", "double")
 # A sweep moves the examples that violate more than this part of the worst.
 _GREED = 0.6
 # The working set grows when others owe more than this part of the gap, and what it owes itself has fallen to
-# that part, or as many examples were moved as it has, since it last changed; first and later by so many
-# examples. When its rows fill the room for them, a quarter is exchanged instead.
-_SHARE, _SHRUNK, _FIRST, _MORE = 0.5, 0.5, 512, 256
+# that part, or as many examples were moved as it has, since it last changed. When its rows fill the room for
+# them, a quarter is exchanged instead.
+_SHARE, _SHRUNK = 0.5, 0.5
 # A move of one example counts as so many operations for each example.
 _MOVE = 5.0
 # Up to so many free multipliers a Newton step is taken.
@@ -104,115 +105,6 @@ class Solution:
     multipliers: Floats
     certificate: Certificate
     converged: bool
-
-
-# ---------------------------------------------------------------------------------------------------
-# Gram matrices, whole or by rows
-
-
-class _Whole:
-    """A Gram matrix that is there."""
-
-    def __init__(self, matrix: Floats):
-        self.rows = matrix
-        self.curvatures = np.diag(matrix).copy()
-        self.places = np.arange(len(matrix))
-        self.member = np.ones(len(matrix))
-
-    def more(self, violated: Floats) -> int:
-        """All rows are there."""
-        return 0
-
-    def square(self, indices: Indices) -> Floats:
-        return self.rows[np.ix_(indices, indices)]
-
-    def product(self, beta: Floats) -> Floats:
-        used = np.flatnonzero(beta.any(axis=1))
-        if 2 * len(used) > len(beta):
-            return self.rows @ beta
-        scores: Floats = self.rows[used].T @ beta[used]
-        return scores
-
-
-class _ByRows:
-    """A Gram matrix of which only the rows of a working set are computed, as far as there is room for them.
-
-    In single precision they take half the room, and less time; :meth:`product` always has double.
-    """
-
-    def __init__(self, kernel: Kernel, X: Any, shift: float, kind: Any, room: float):
-        self.kernel, self.X, self.shift, self.room = kernel, X, shift, room
-        m = X.shape[0]
-        self.curvatures = kernel.diagonal(X) + shift
-        self.points = X.astype(kind)
-        capacity = int(min(m, max(_FIRST, 2**20 * room // (np.dtype(kind).itemsize * m))))
-        self.rows = np.empty((capacity, m), kind)
-        self.places = np.full(m, -1)
-        self.owner = np.full(capacity, -1)
-        self.member = np.zeros(m, kind)
-
-    def doubled(self) -> "_ByRows":
-        """The same with rows in double precision."""
-        again = _ByRows(self.kernel, self.X, self.shift, np.float64, self.room)
-        again.take(self.owner[self.owner >= 0][: len(again.owner)], self.member)
-        return again
-
-    def take(self, new: Indices, violated: Any) -> None:
-        """Compute rows; where there is no room, instead of those that violate least."""
-        free = np.flatnonzero(self.owner < 0)[: len(new)]
-        if len(free) < len(new):
-            kept = np.flatnonzero(self.owner >= 0)
-            by_violation = kept[np.argsort(violated[self.owner[kept]], kind="stable")]
-            free = np.concatenate([free, by_violation[: len(new) - len(free)]])
-            old = self.owner[free]
-            self.places[old[old >= 0]] = -1
-            self.member[old[old >= 0]] = 0
-        self.owner[free], self.places[new], self.member[new] = new, free, 1
-        for start in range(0, len(new), 128):  # what a kernel takes beside its answer stays small
-            part = slice(start, start + 128)
-            found = self.kernel.block(self.points[new[part]], self.points)
-            if self.shift:
-                found += found.dtype.type(self.shift)
-            self.rows[free[part]] = found
-
-    def more(self, violated: Floats) -> int:
-        """Bring the worst examples into the working set; how many."""
-        others = np.where(self.member > 0, 0.0, violated)
-        room = int((self.owner < 0).sum())
-        count = min(_MORE, room) if room else len(self.owner) // 4
-        worst = np.argpartition(-others, count)[:count] if len(others) > count else np.arange(len(others))
-        worst = worst[others[worst] > 0]
-        if len(worst):
-            self.take(np.sort(worst), violated)
-        return len(worst)
-
-    def square(self, indices: Indices) -> Floats:
-        points = self.X[indices]
-        return self.kernel.gram(points) + self.shift
-
-    def product(self, beta: Floats) -> Floats:
-        used = np.flatnonzero(beta.any(axis=1))
-        scores = np.zeros(beta.shape)
-        if len(used):
-            points, weights = self.X[used], beta[used]
-            for rows, part in self.kernel.blocks(self.X, points, size=512):
-                scores[rows] = part @ weights
-            if self.shift:
-                scores += self.shift * weights.sum(axis=0)
-        return scores
-
-
-class _Linear:
-    """The Gram matrix of the rows of X, of which a part is needed at times."""
-
-    def __init__(self, X: Any):
-        self.X = X
-
-    def square(self, indices: Indices) -> Floats:
-        points = self.X[indices]
-        found = points @ points.T
-        square: Floats = found.toarray() if issparse(found) else found
-        return square
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -277,7 +169,7 @@ class _Progress:
 
 
 def _climb(
-    gram: "_Whole | _ByRows", task: _Task, tol: float, max_iter: int, beta: Floats
+    gram: WholeGram | WorkingSet, task: _Task, tol: float, max_iter: int, beta: Floats
 ) -> tuple[Floats, Certificate]:
     """The block ascent of a kernel machine.
 
@@ -294,8 +186,8 @@ def _climb(
     upper, lower = np.empty((task.k, m), kind), np.empty((task.k, m), kind)
     violated = np.zeros(m, kind)
     scores = gram.product(beta)
-    if isinstance(gram, _ByRows):
-        spread = np.argsort(labels, kind="stable")[np.linspace(0, m - 1, min(m, _FIRST)).astype(np.intp)]
+    if isinstance(gram, WorkingSet):
+        spread = np.argsort(labels, kind="stable")[np.linspace(0, m - 1, min(m, _rows.FIRST)).astype(np.intp)]
         gram.take(np.unique(spread), violated)
     left, budget = max_iter * m, _ROUND * m
     progress, goal, steps = _Progress(), tol, 0
@@ -342,7 +234,7 @@ def _climb(
         if found.gap <= tol or spent or progress.ended(found.primal, found.dual):
             break
         goal = min(goal, 0.5 * tol)
-        if isinstance(gram, _ByRows) and kind == np.float32 and progress.idle > 1:
+        if isinstance(gram, WorkingSet) and kind == np.float32 and progress.idle > 1:
             gram, kind = gram.doubled(), np.dtype(np.float64)
             upper, lower, violated = upper.astype(kind), lower.astype(kind), violated.astype(kind)
         elif gap > goal * max(1.0, primal):  # the ascent has stalled
@@ -455,7 +347,7 @@ def _sweep(X: Any, task: _Task, tol: float, max_iter: int, beta: Floats) -> tupl
             accuracy *= 0.3
         if passes >= patience:
             beta = task.tidy(beta)
-            if _newton(_Linear(X), task, beta, table.T, max(work, cheap)):
+            if _newton(LinearGram(X), task, beta, table.T, max(work, cheap)):
                 W = np.ascontiguousarray((X.T @ beta).T)
                 table, work = np.ascontiguousarray(W @ X.T), 0.0
             passes, patience, cheap = 0, patience + patience // 10, 2 * cheap
@@ -544,7 +436,7 @@ def solve_block(
     """
     matrix, task, tol = _problem(gram, y, loss, C, cost, sample_weight, n_classes, tol)
     beta = _start(task, initial, y, loss, C, sample_weight)
-    beta, found = _climb(_Whole(matrix), task, tol, _check_max_iter(max_iter), beta)
+    beta, found = _climb(WholeGram(matrix), task, tol, _check_max_iter(max_iter), beta)
     return _solution(task, beta, found, tol)
 
 
@@ -1015,7 +907,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         return labels
 
     def _validate(self, X: Any, **more: Any) -> Any:
-        sparse = False if _is_precomputed(self.kernel) else "csr"
+        sparse = False if is_precomputed(self.kernel) else "csr"
         found = validate_data(self, X, accept_sparse=sparse, dtype=np.float64, order="C", **more)
         rows = found[0] if isinstance(found, tuple) else found
         if issparse(rows) and not rows.has_canonical_format:
@@ -1049,12 +941,12 @@ class _Machine(ClassifierMixin, BaseEstimator):
             raise ValueError("sample_weight and class_weight must not be zero for all examples")
         return weights
 
-    def _gram(self, X: Any, bias: float, tol: float, given: Any) -> "_Whole | _ByRows":
+    def _gram(self, X: Any, bias: float, tol: float, given: Any) -> WholeGram | WorkingSet:
         if self.kernel_.name == "precomputed":
-            return _Whole(_precomputed(X, given) + bias)
+            return WholeGram(_precomputed(X, given) + bias)
         single = self.precision == "single" or (self.precision == "auto" and tol >= 1e-4)
         kind = np.float32 if single else np.float64
-        return _ByRows(self.kernel_, X, bias, kind, float(self.cache_size))
+        return WorkingSet(self.kernel_, X, bias, kind, float(self.cache_size))
 
     def _before(self, task: _Task) -> Floats:
         """Coefficients to start from: with ``warm_start`` those of the last fit, moved into the bounds."""
@@ -1070,7 +962,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = _is_precomputed(self.kernel)
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 
