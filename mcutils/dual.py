@@ -45,7 +45,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import class_labels, gram_matrix
 from .certificate import Certificate
-from .hinge import _clear, _gaps, _into_bounds, _losses, _pull, _Setting, _setting, _used
+from .hinge._losses import _clear, _gaps, _into_bounds, _losses, _pull, _Setting, _setting, _used
 
 __all__ = [
     "QuadraticProgram",

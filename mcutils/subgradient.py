@@ -33,8 +33,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._checks import first_call, number, or_none, seed
 from ._weights import example_weights, times_class_weight
 from .certificate import Certificate
-from .hinge import (
-    ClassMap,
+from .hinge import ClassMap, lipschitz
+from .hinge._losses import (
     _balanced,
     _check_cost,
     _check_loss,
@@ -43,7 +43,6 @@ from .hinge import (
     _losses,
     _pull,
     _used,
-    lipschitz,
 )
 
 __all__ = ["SubgradientMachine", "rate"]

@@ -1,35 +1,4 @@
-r"""The perceptron for k classes: every ultraconservative update, averaged and voted, linear or with a kernel.
-
-A machine has a weight vector for each class and scores :math:`f_y(x) = \langle w_y, \phi(x) \rangle`. It
-looks at one example after the other. Where the true class is not alone in front, so where
-
-.. math:: E = \{r \ne y : f_r(x) \ge f_y(x)\}
-
-is not empty, that is a *mistake* - a tie counts, for the machine starts at 0 - and every class moves,
-:math:`w_r \leftarrow w_r + \tau_r \phi(x)`. An update is *ultraconservative*
-(def-perceptron-ultraconservative) if
-
-.. math:: \tau_y = 1, \qquad \tau_r \le 0 \text{ on } E, \qquad \tau_r = 0 \text{ elsewhere}, \qquad
-   \sum_r \tau_r = 0.
-
-Whichever it is, on examples within the radius R, and of the margin :math:`\gamma` for some W of norm 1, it
-makes at most :math:`2 R^2 / \gamma^2` mistakes, in whatever order and however often they come
-(thm-perceptron-mistakes).
-
-Classes are rows of an array, from 0.
-
->>> from mcutils.perceptron import MulticlassPerceptron, mistake_bound
->>> X = [[0.0, 1.0], [1.0, 0.0], [-1.0, -1.0], [0.5, 2.0]]
->>> y = ["up", "right", "down", "up"]
->>> machine = MulticlassPerceptron(average=False, shuffle=False).fit(X, y)
->>> machine.mistakes_, machine.predict(X).tolist()
-(array([4, 1, 0]), ['up', 'right', 'down', 'up'])
->>> bool(machine.mistakes_.sum() <= mistake_bound(X, y).bound)
-True
-
-Reference: Crammer and Singer, *Ultraconservative online algorithms for multiclass problems*, Journal of
-Machine Learning Research 3 (2003) 951-991.
-"""
+"""The perceptrons of k classes and of two."""
 
 import warnings
 from collections.abc import Callable
@@ -47,9 +16,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _rows
-from . import kernel as kernels
-from ._checks import (
+from .. import _rows
+from .. import kernel as kernels
+from .._checks import (
     class_labels,
     first_call,
     integer,
@@ -60,24 +29,13 @@ from ._checks import (
     seed,
     switch,
 )
-from ._rows import Gram, RowCache, is_precomputed, refuse_underflow
-from ._weights import example_weights, times_class_weight
-from .binary import (
-    NotSeparable,
-    _solve,
-)
-from .certificate import Certificate
-from .hinge import _check_cost
-from .kernel import Kernel, resolve
-
-__all__ = [
-    "KernelPerceptron",
-    "MistakeBound",
-    "MulticlassPerceptron",
-    "mira",
-    "mistake_bound",
-    "ultraconservative",
-]
+from .._rows import Gram, RowCache, is_precomputed, refuse_underflow
+from .._weights import example_weights, times_class_weight
+from ..binary import NotSeparable
+from ..binary._svm import _solve
+from ..certificate import Certificate
+from ..hinge._losses import _check_cost
+from ..kernel import Kernel, resolve
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
@@ -773,7 +731,7 @@ class _LinearSample:
         *,
         keep: bool,
     ):
-        from .jit import perceptron as compiled
+        from ..jit import perceptron as compiled
 
         sparse = issparse(X)
         self.visit_: Any = compiled.visit_sparse if sparse else compiled.visit_dense

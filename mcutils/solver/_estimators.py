@@ -1,31 +1,4 @@
-r"""One optimum, three solvers: the machines of Crammer and Singer and of Weston and Watkins, certified.
-
-The machine of def-dual-problem has scores :math:`f_r` in the Hilbert space of a kernel, and minimises
-
-.. math:: \tfrac12 \sum_r \|f_r\|^2 + \sum_i C_i \ell_i(f), \qquad C_i = C s_i,
-
-with a hinge of :mod:`mcutils.hinge`, costs :math:`\Delta` and weights :math:`s_i`. Its dual is in
-:mod:`mcutils.dual`: multipliers :math:`\alpha_{ir}` make the coefficients :math:`\beta_{ir}` of
-:math:`f_r = \sum_i \beta_{ir} K(x_i, \cdot)`, whose rows sum to 0. The largest dual value is the least primal
-one (thm-dual-strong), so that both together are a certificate, and every fit ends with one.
-
-- :func:`solve_qp` hands the textbook's quadratic program to cvxopt: matrices of m k rows and columns.
-- :func:`solve_interior` hands it over as functions, and solves the equations of each step class by class
-  (thm-solver-structure): k Cholesky factors of m rows, and one more.
-- :func:`solve_block` moves one example after the other to its best multipliers (alg-solver-block).
-  :class:`CrammerSinger` and :class:`WestonWatkins` use it by default: with kernel rows that are computed
-  when an example first moves, or without any kernel, on W.
-
->>> import numpy as np
->>> X = np.array([[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0], [0.0, 2.0], [0.0, 99.0]])
->>> machine = CrammerSinger(fit_intercept=False, tol=1e-9).fit(X, [0, 1, 2, 2, 2])
->>> machine.coef_.round(6)
-array([[-0.5     , -0.333333],
-       [ 0.5     , -0.333333],
-       [ 0.      ,  0.666667]])
->>> round(12 * machine.certificate_.primal, 6), machine.converged_
-(7.0, True)
-"""
+"""The estimators of Crammer and Singer and of Weston and Watkins."""
 
 import itertools
 import warnings
@@ -46,16 +19,14 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _rows
-from ._checks import gram_matrix, one_of, switch
-from ._rows import LinearGram, WholeGram, WorkingSet, is_precomputed
-from ._weights import example_weights, times_class_weight
-from .certificate import Certificate
-from .dual import _certificate, _count_classes, _table, feasible, quadratic_program
-from .hinge import _check_cost, _pull, _Setting, _setting
-from .kernel import Kernel, check_psd, linear, resolve
-
-__all__ = ["CrammerSinger", "Solution", "WestonWatkins", "solve_block", "solve_interior", "solve_qp"]
+from .. import _rows
+from .._checks import gram_matrix, one_of, switch
+from .._rows import LinearGram, WholeGram, WorkingSet, is_precomputed
+from .._weights import example_weights, times_class_weight
+from ..certificate import Certificate
+from ..dual import _certificate, _count_classes, _table, feasible, quadratic_program
+from ..hinge._losses import _check_cost, _pull, _Setting, _setting
+from ..kernel import Kernel, check_psd, linear, resolve
 
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
@@ -178,7 +149,7 @@ def _climb(
     two changes of the working set an example moves, moves and changes are counted, rounds too, and rounds
     without progress are few.
     """
-    from .jit import multiclass as compiled
+    from ..jit import multiclass as compiled
 
     m, kind = len(beta), gram.rows.dtype
     curvatures = np.where(gram.curvatures > 1e-12 * gram.curvatures.max(initial=0.0), gram.curvatures, 0.0)
@@ -318,7 +289,7 @@ def _newton(gram: Any, task: _Task, beta: Floats, scores: Floats, budget: float)
 
 def _sweep(X: Any, task: _Task, tol: float, max_iter: int, beta: Floats) -> tuple[Floats, Certificate]:
     """The block ascent of a linear machine, which keeps W."""
-    from .jit import multiclass as compiled
+    from ..jit import multiclass as compiled
 
     m = X.shape[0]
     state = np.array([88172645463325252], dtype=np.uint64)

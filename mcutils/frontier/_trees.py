@@ -1,24 +1,4 @@
-r"""Very many classes: a tournament and a tree of labels, which ask few machines for each example.
-
-Both trees have the k classes as leaves. Their numbering is that of ``scipy.cluster.hierarchy``: leaf c is
-class c, inner node n is k + n, children come before their parents, and the last node is the root. To predict,
-an example starts at the root, and the machine of each node sends it to a child, until it is at a leaf.
-
-The trees differ in what a machine learns from. In a :class:`FilterTree` the children play for the example:
-the machine of a node sees those examples whose label has won all its matches below. In a :class:`LabelTree`
-it sees all examples whose label is below the node.
-
->>> from mcutils.data import prototypes
->>> from mcutils.frontier import FilterTree, LabelTree, RidgeOneVsAll
->>> nature = prototypes(50, random_state=0)
->>> (X, y), (X_test, y_test) = nature.draw(5000, 1), nature.draw(5000, 2)
->>> for machine in (RidgeOneVsAll(), FilterTree(order="confusion"), LabelTree(branching=8)):
-...     error = 1 - machine.fit(X, y).score(X_test, y_test)
-...     print(f"{type(machine).__name__:13} {error:.2f}")
-RidgeOneVsAll 0.12
-FilterTree    0.25
-LabelTree     0.19
-"""
+"""Trees over the classes: tournaments and trees of labels."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -44,19 +24,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ._checks import integer, number, seed
-from ._reduction import is_linear, selectable
-from ._weights import example_weights, refuse_idle
-
-__all__ = [
-    "Eliminations",
-    "FilterTree",
-    "LabelTree",
-    "RidgeOneVsAll",
-    "leave_one_out_confusion",
-    "mean_order",
-    "spectral_order",
-]
+from .._checks import integer, number, seed
+from .._reduction import is_linear, selectable
+from .._weights import example_weights, refuse_idle
 
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
@@ -115,6 +85,7 @@ class RidgeOneVsAll(LinearClassifierMixin, BaseEstimator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> machine = RidgeOneVsAll().fit(X, y)
@@ -539,6 +510,7 @@ def mean_order(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from mcutils.data import prototypes
     >>> nature = prototypes(32, random_state=0)
     >>> order = mean_order(*nature.draw(1000, random_state=1))
@@ -809,7 +781,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self._linear is None or issparse(X):
             labels: NDArray[Any] = self.classes_[self._descended(selectable(X))]
             return labels
-        from .jit import descend
+        from ..jit import descend
 
         table = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         answer = np.empty(len(table), dtype=np.intp)
