@@ -32,7 +32,8 @@ from mcutils.jit import perceptron as jit
 from mcutils.perceptron import (
     KernelPerceptron,
     MulticlassPerceptron,
-    _estimators,
+    _bound,
+    _updates,
     mira,
     mistake_bound,
     ultraconservative,
@@ -841,7 +842,7 @@ def test_what_is_compiled_is_what_the_updates_are():
                 expected = np.zeros(k)
                 if rivals.any():
                     with np.errstate(over="ignore"):
-                        expected = _estimators._step(update, f, y, weight, costs[y], square)
+                        expected = _updates.step(update, f, y, weight, costs[y], square)
                 np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12 * weight)
         assert jit.step(-1, f, y, weight, costs, square, who[:k], by[:k]) == rivals.sum()
 
@@ -864,7 +865,9 @@ def test_a_compiled_epoch_is_the_one_in_python(update, average, monkeypatch):
     expected = run(update, X)
     found = [run(update, csr_array(X)), run(update, np.asfortranarray(X))]
     if update != "mira":  # which is not told the example
-        found += [run(lambda f, y: _estimators._tau(update, f, y, 0.0), form) for form in (X, csr_array(X))]
+        found += [
+            run(lambda f, y: _updates.coefficients(update, f, y, 0.0), form) for form in (X, csr_array(X))
+        ]
     for name in ("step", "move_dense", "move_sparse", "visit_dense", "visit_sparse"):
         monkeypatch.setattr(jit, name, getattr(jit, name).py_func)
     found += [run(update, X), run(update, csr_array(X))]
@@ -998,9 +1001,9 @@ def test_by_rows_it_is_the_same(monkeypatch):
     expected = mistake_bound(X, y)
     owner, rival = np.nonzero(y[:, None] != np.arange(4))
     arguments = kernel.linear, X, y, owner, rival, 4, 1.0
-    whole = _estimators._pairs_gram(*arguments).whole
+    whole = _bound.pairs_gram(*arguments).whole
     monkeypatch.setattr(_rows, "WHOLE_BYTES", 0)
-    rows = _estimators._pairs_gram(*arguments)
+    rows = _bound.pairs_gram(*arguments)
     assert rows.whole is None
     assert np.allclose(rows.diagonal, np.diag(whole))
     assert np.allclose(rows.compute(np.array([3, 0]), slice(None)), whole[[3, 0]])

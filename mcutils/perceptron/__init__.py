@@ -32,15 +32,10 @@ Machine Learning Research 3 (2003) 951-991.
 """
 
 from .._public import set_public_module
-from ._estimators import (
-    UPDATES,
-    KernelPerceptron,
-    MistakeBound,
-    MulticlassPerceptron,
-    mira,
-    mistake_bound,
-    ultraconservative,
-)
+from . import _updates
+from ._bound import MistakeBound, mistake_bound
+from ._estimators import KernelPerceptron, MulticlassPerceptron
+from ._updates import mira, ultraconservative
 
 __all__ = [
     "UPDATES",
@@ -51,5 +46,8 @@ __all__ = [
     "mistake_bound",
     "ultraconservative",
 ]
+
+UPDATES = _updates.UPDATES
+"""The names of the updates."""
 
 set_public_module(globals())

@@ -1,9 +1,7 @@
-"""The perceptrons of k classes and of two."""
+"""The perceptron of k classes, and that of two classes and a kernel."""
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,239 +14,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .. import _rows
 from .. import kernel as kernels
-from .._checks import (
-    class_labels,
-    first_call,
-    integer,
-    kernel_parameters,
-    number,
-    point_matrix,
-    score_table,
-    seed,
-    switch,
-)
-from .._rows import Gram, RowCache, is_precomputed, refuse_underflow
+from .._checks import first_call, integer, kernel_parameters, seed, switch
+from .._rows import RowCache, is_precomputed
+from .._typing import Floats, Ints
 from .._weights import example_weights, times_class_weight
-from ..binary import NotSeparable
-from ..binary._svm import _solve
-from ..certificate import Certificate
-from ..hinge._losses import _check_cost
 from ..kernel import Kernel, resolve
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.intp]
-Update: TypeAlias = str | Callable[[Floats, int], ArrayLike]
-
-UPDATES = ("top", "uniform", "proportional", "mira")
+from ._updates import UPDATES, Update, check_update, cost_table, step
 
 # With a kernel, the scores of so many examples are brought up to date at each mistake, the others' then.
 _BLOCK = 64
-
-
-# ---------------------------------------------------------------------------------------------------
-# Updates
-
-
-def ultraconservative(
-    scores: ArrayLike, y: ArrayLike, update: Update = "top", *, squares: ArrayLike | None = None
-) -> Floats:
-    r"""The coefficients :math:`\tau` of a step, for each row of scores (def-perceptron-ultraconservative).
-
-    Parameters
-    ----------
-    scores : (m, k) array-like
-        Finite scores of at least two classes.
-    y : (m,) array-like of int
-        The true classes, 0 to k - 1.
-    update : {"top", "uniform", "proportional", "mira"} or callable
-        Who pays, of the classes in :math:`E = \{r \ne y : f_r \ge f_y\}`:
-
-        * "top": one of the largest score, the smallest such class;
-        * "uniform": all, :math:`\tau_r = -1 / |E|`;
-        * "proportional": in proportion to :math:`f_r - f_y`; where all these are 0, as in the first step, all
-          the same;
-        * "mira": so that :math:`\|W\|` becomes as small as it can, in the manner of MIRA, but with
-          :math:`\tau_y = 1` (see :func:`mira`, which may take a shorter step);
-        * a function of a row of scores and its class that answers :math:`\tau`; what is not
-          ultraconservative is refused.
-    squares : (m,) array-like, optional
-        :math:`\|\phi(x_i)\|^2`, for "mira".
-
-    Returns
-    -------
-    (m, k) array
-        A row of zeros where there is no mistake.
-
-    Examples
-    --------
-    >>> scores, y = [[1.0, 4.0, 2.0, 0.0], [3.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]], [0, 0, 3]
-    >>> ultraconservative(scores, y) + 0.0
-    array([[ 1., -1.,  0.,  0.],
-           [ 0.,  0.,  0.,  0.],
-           [-1.,  0.,  0.,  1.]])
-    >>> ultraconservative(scores, y, "proportional")[0] + 0.0
-    array([ 1.  , -0.75, -0.25,  0.  ])
-    >>> ultraconservative(scores, y, "mira", squares=[4.0, 4.0, 4.0])[0] + 0.0
-    array([ 1.  , -0.75, -0.25,  0.  ])
-    """
-    table = score_table(scores)
-    labels = class_labels(y, *table.shape)
-    _check_update(update)
-    if squares is not None:
-        lengths = _check_squares(squares, len(table))
-    elif isinstance(update, str) and update == "mira":
-        raise ValueError("squares must be given for 'mira': the squared norm of every example")
-    else:
-        lengths = np.zeros(len(table))
-    rows = zip(table, labels.tolist(), lengths.tolist(), strict=True)
-    with np.errstate(over="ignore"):
-        return np.array([_tau(update, f, c, square) for f, c, square in rows])
-
-
-def mira(scores: ArrayLike, y: ArrayLike, squares: ArrayLike) -> Floats:
-    r"""The coefficients of the original MIRA, whose steps may be shorter: :math:`\tau_y \le 1`.
-
-    Crammer and Singer's algorithm makes :math:`\frac12 \sum_r \|w_r + \tau_r \phi(x)\|^2` as small as it
-    can, where :math:`\sum_r \tau_r = 0`, :math:`\tau_y \le 1` and :math:`\tau_r \le 0` for the other
-    classes. With :math:`\tau = e_y - p` this is the point p of the simplex nearest to
-    :math:`e_y + f / \|\phi(x)\|^2`. As :math:`\tau = 0` is allowed, :math:`\|W\|` never grows; so it has to
-    start elsewhere than at 0, where it would stay, and it answers a tie with :math:`\tau = 0`. The update
-    "mira" of :func:`ultraconservative` solves the same problem with :math:`\tau_y = 1`; only those in E pay.
-
-    Often another algorithm is called MIRA: that of the least change of W after which the true class leads by
-    a cost.
-
-    Parameters
-    ----------
-    scores : (m, k) array-like
-        Finite scores of at least two classes.
-    y : (m,) array-like of int
-        The true classes, 0 to k - 1.
-    squares : (m,) array-like
-        :math:`\|\phi(x_i)\|^2`. Where it is 0, no step changes anything, and the answer is 0.
-
-    Returns
-    -------
-    (m, k) array
-
-    Examples
-    --------
-    >>> mira([[1.0, 2.0, 0.0], [0.0, 0.0, 0.0]], [0, 0], [1.0, 1.0]) + 0.0
-    array([[ 0.5, -0.5,  0. ],
-           [ 0. ,  0. ,  0. ]])
-    >>> mira([[1.0, 4.0, 0.0]], [0], [1.0]) + 0.0
-    array([[ 1., -1.,  0.]])
-    """
-    table = score_table(scores)
-    labels = class_labels(y, *table.shape)
-    lengths = _check_squares(squares, len(table))
-    found = np.zeros(table.shape)
-    for tau, f, c, square in zip(found, table, labels.tolist(), lengths.tolist(), strict=True):
-        if square > 0 and f[c] < f.max():
-            lifted = f.copy()
-            lifted[c] += square
-            with np.errstate(over="ignore"):
-                tau -= _nearest(lifted, square)
-            tau[c] = 0.0
-            tau[c] = -tau.sum()
-    return found
-
-
-def _check_update(update: Any) -> None:
-    if not callable(update) and not (isinstance(update, str) and update in UPDATES):
-        raise ValueError(
-            f"update must be one of {', '.join(map(repr, UPDATES))} or callable, found {update!r}"
-        )
-
-
-def _check_squares(squares: ArrayLike, m: int) -> Floats:
-    lengths = np.asarray(squares)
-    if lengths.shape != (m,) or lengths.dtype.kind not in "buif":
-        raise ValueError(
-            f"squares must have one number for each of the {m} rows of scores, found shape {lengths.shape} "
-            f"of type {lengths.dtype}"
-        )
-    lengths = lengths.astype(np.float64)
-    if not (np.isfinite(lengths).all() and lengths.min() >= 0):
-        raise ValueError("squares must be finite numbers, at least 0")
-    return lengths
-
-
-def _nearest(v: Floats, size: float) -> Floats:
-    """The point of the simplex, of the sum 1, that is nearest to v / size; for the size 0 the limit."""
-    if size == 0:
-        first = np.where(v == v.max(), 1.0, 0.0)
-        limit: Floats = first / first.sum()
-        return limit
-    ordered = np.sort(v)[::-1]
-    ordered = ordered - ordered[0]  # the largest is 0, so that large scores do not swallow the size
-    # of the n largest, how far the level lies below them
-    depths = (np.cumsum(ordered) - size) / np.arange(1, len(v) + 1)
-    level = depths[int(np.append(ordered > depths, False).argmin()) - 1]
-    share = np.maximum(v - v.max() - level, 0.0)
-    found: Floats = share / share.sum()
-    return found
-
-
-def _tau(update: Update, f: Floats, y: int, square: float) -> Floats:
-    """The coefficients of one step; zeros without a mistake."""
-    tau = np.zeros(len(f))
-    ahead = f >= f[y]
-    ahead[y] = False
-    rivals = np.flatnonzero(ahead)
-    if not len(rivals):
-        return tau
-    if callable(update):
-        return _check_tau(update(f.copy(), y), f, y, ahead)
-    if update == "top":
-        tau[rivals[f[rivals].argmax()]] = -1.0
-    elif update == "mira":
-        tau[rivals] = -_nearest(f[rivals], square)
-    else:
-        leads = f[rivals] - f[y]
-        most = leads.max()
-        if most == np.inf:
-            leads = f[rivals] / 2 - f[y] / 2
-            most = leads.max()
-        if update == "proportional" and most > 0:
-            leads /= most  # so that their sum does not overflow
-            tau[rivals] = -leads / leads.sum()
-        else:
-            tau[rivals] = -1.0 / len(rivals)
-    tau[y] = 1.0
-    return tau
-
-
-def _step(update: Update, f: Floats, y: int, weight: float, costs: Floats, square: float) -> Floats:
-    """What the classes move by at a mistake: its weight times the cost of the first rival, times tau."""
-    rivals = np.where(costs > 0, f, -np.inf)
-    length = weight * float(costs[rivals.argmax()])
-    rivals[y] = f[y]
-    return length * _tau(update, rivals, y, length * square)
-
-
-def _check_tau(answer: ArrayLike, f: Floats, y: int, ahead: NDArray[np.bool_]) -> Floats:
-    tau = np.array(answer, dtype=np.float64)
-    if tau.shape != f.shape:
-        raise ValueError(
-            f"update must answer a number for each of {len(f)} classes, found the shape {tau.shape}"
-        )
-    others = np.delete(tau, y)
-    # written so that NaN is refused as well
-    lawful = (others <= 0).all() and not tau[~ahead & (np.arange(len(f)) != y)].any()
-    if not (lawful and tau[y] == 1 and abs(tau.sum()) <= 1e-9):
-        raise ValueError(
-            "update must be ultraconservative - 1 for the true class, at most 0 for those that score no "
-            f"less, 0 for the others, 0 in sum - found {tau.tolist()} for class {y} "
-            f"and the scores {f.tolist()}"
-        )
-    return tau
-
-
-# ---------------------------------------------------------------------------------------------------
-# The estimator
 
 
 class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
@@ -541,12 +316,12 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
 
     def _weigh(self, X: Any, y: Ints, sample_weight: ArrayLike | None) -> Floats:
         """The weights s, after all checks that need the data."""
-        self._costs = _costs(self.cost, len(self.classes_))
+        self._costs = cost_table(self.cost, len(self.classes_))
         weights = example_weights(sample_weight, len(y), all_zero=True)
         return times_class_weight(weights, self.class_weight, self.classes_, y)
 
     def _check_parameters(self) -> None:
-        _check_update(self.update)
+        check_update(self.update)
         for name in ("fit_intercept", "shuffle"):
             switch(getattr(self, name), name)
         seed(self.random_state)
@@ -686,7 +461,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         return tags
 
 
-# what some machines keep and others do not
+# Fitted attributes that only some configurations have.
 _KEPT = (
     *("coef_", "intercept_", "support_", "support_vectors_", "dual_coef_", "moved_", "moves_", "votes_"),
     *("_weights", "_coefficients", "_times"),
@@ -709,11 +484,6 @@ class _Moves:
         """Moves at different places."""
         self.sum[at] += moves
         self.late[at] += moves * times[:, None]
-
-
-def _costs(cost: ArrayLike | None, k: int) -> Floats:
-    costs = _check_cost(cost, k)
-    return 1.0 - np.eye(k) if costs is None else costs
 
 
 class _LinearSample:
@@ -758,7 +528,7 @@ class _LinearSample:
             # a mistake, and Python has to say who pays
             i = int(order[place])
             true = int(self.y[i])
-            move = _step(self.update, scores, true, self.weights[i], self.costs[true], 0.0)
+            move = step(self.update, scores, true, self.weights[i], self.costs[true], 0.0)
             self.move_(*self.X, i, self.one, t + place, np.arange(k), move, k, V, U)
             places[made], lengths[made] = place, move[true]
             if self.keep:
@@ -803,7 +573,7 @@ class _KernelSample:
                     break
                 at = int(wrong[0])
                 i = int(ids[at])
-                move = _step(
+                move = step(
                     self.update, scores[at], int(true[at]), self.weights[i], costs[at], self.squares[i]
                 )
                 rows.append(self.rows(ids[wrong]) + self.one)
@@ -1079,225 +849,3 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not is_precomputed(self.kernel)
         return tags
-
-
-# ---------------------------------------------------------------------------------------------------
-# The mistake bound
-
-
-@dataclass(frozen=True, eq=False)
-class MistakeBound:
-    r"""How many mistakes there can be, whatever the order and the update; see :func:`mistake_bound`.
-
-    Attributes
-    ----------
-    radius : float
-        R, the largest :math:`\|\phi(x_i)\|`.
-    margin : float
-        :math:`\gamma`, the smallest :math:`f_{y_i}(x_i) - f_r(x_i)` of the machine below, whose norm is 1. No
-        machine of norm 1 has more than ``margin_at_most``.
-    bound : float
-        :math:`2 R^2 / \gamma^2`. As it is computed from a margin that is reached, it holds without trust in
-        the solver, which only decides how small it is.
-    certificate : Certificate
-        Primal value :math:`1 / 2 \gamma^2`, and the dual value, of the programme that finds the machine.
-    weights : (k, d) array or None
-        The rows of W, without a kernel.
-    intercept : (k,) array
-        The intercepts; zeros without.
-    coefficients : (m, k) array
-        :math:`c` in :math:`w_r = \sum_i c_{ir} \phi(x_i)`.
-    converged : bool
-        Whether primal and dual differ by at most ``tol`` of the primal.
-    """
-
-    radius: float
-    margin: float
-    bound: float
-    certificate: Certificate
-    weights: Floats | None
-    intercept: Floats
-    coefficients: Floats
-    converged: bool
-
-    @property
-    def margin_at_most(self) -> float:
-        r"""What no margin exceeds: :math:`1 / \sqrt{2 D}` with the dual value D."""
-        return float(1 / np.sqrt(2 * self.certificate.dual))
-
-
-def mistake_bound(
-    X: Any,
-    y: ArrayLike,
-    *,
-    kernel: str | Kernel | None = None,
-    gamma: float | str = "scale",
-    degree: int = 3,
-    coef0: float = 0.0,
-    fit_intercept: bool = True,
-    cost: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
-    tol: float = 1e-6,
-    max_iter: int = 10_000_000,
-) -> MistakeBound:
-    r"""The bound :math:`2 R^2 / \gamma^2` on the mistakes of every ultraconservative perceptron.
-
-    It holds for the sum over all epochs, from W = 0 on (thm-perceptron-mistakes). The largest margin
-    :math:`\gamma` of a machine with :math:`\|W\| = 1` is :math:`1 / \|W\|` for the W of the least norm with
-    :math:`f_{y_i}(x_i) - f_r(x_i) \ge 1` for all i and all :math:`r \ne y_i`. This is the hard machine of
-    two classes, without bias, of the :math:`m (k - 1)` examples :math:`(e_{y_i} - e_r) \otimes \phi(x_i)`,
-    all of them positive: :func:`mcutils.binary.solve_svm` finds it.
-
-    Parameters
-    ----------
-    X : (m, d) array-like or sparse matrix
-        The examples; for a precomputed kernel their Gram matrix.
-    y : (m,) array-like
-        Their labels.
-    kernel, gamma, degree, coef0, fit_intercept, cost
-        As those of :class:`MulticlassPerceptron`, whose mistakes are to be bounded. With costs only the
-        classes r with :math:`\Delta(y_i, r) > 0` must be beaten, and the bound times the largest
-        :math:`s_i \Delta(y_i, r)` is one of the price ``paid_`` (prop-perceptron-cost).
-    classes : (k,) array-like, optional
-        All labels, if some have no example; these must be beaten as well.
-    tol, max_iter
-        Of the solver.
-
-    Returns
-    -------
-    MistakeBound
-
-    Raises
-    ------
-    NotSeparable
-        No machine of norm 1 has a margin above ``largest_margin``, which is 0 up to rounding. ``weights`` is
-        (m, k) then: :math:`\lambda_{ir} \ge 0` of the sum 1 for which
-        :math:`\sum_{ir} \lambda_{ir} (e_{y_i} - e_r) \otimes \phi(x_i)` has the norm ``distance``.
-
-    Warns
-    -----
-    ConvergenceWarning
-        The margin may be off by more than ``tol`` allows; the bound holds.
-
-    Examples
-    --------
-    >>> found = mistake_bound([[1.0, 0.0], [0.0, 2.0]], [0, 1], fit_intercept=False)
-    >>> round(found.radius, 6), round(found.margin**2, 6), round(found.bound, 4)
-    (2.0, 1.6, 5.0)
-    >>> mistake_bound([[1.0], [1.0]], [0, 1])  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    mcutils.binary.NotSeparable: no machine separates the classes: ...
-    """
-    if not isinstance(fit_intercept, (bool, np.bool_)):
-        raise ValueError(f"fit_intercept must be True or False, found {fit_intercept!r}")
-    points = point_matrix(X, "X")
-    m = points.shape[0]
-    labels = np.asarray(y)
-    if labels.shape != (m,):
-        raise ValueError(f"y must have one label for each of {m} examples, found shape {labels.shape}")
-    check_classification_targets(labels)
-    names = np.unique(labels if classes is None else np.asarray(classes))
-    if len(names) < 2:
-        raise ValueError(f"there must be at least 2 classes, found {names.tolist()}")
-    if not np.isin(labels, names).all():
-        raise ValueError(
-            f"y has labels that are not among the classes: {np.setdiff1d(labels, names)[:6].tolist()}"
-        )
-    codes, k = np.searchsorted(names, labels), len(names)
-    one = 1.0 if fit_intercept else 0.0
-    chosen = kernels.linear if kernel is None else resolve(kernel, gamma, degree, coef0, points)
-
-    owner, rival = np.nonzero(_costs(cost, k)[codes] > 0)
-    if not len(owner):
-        raise ValueError("cost must be positive for an example and an answer; all are free")
-    gram = _pairs_gram(chosen, points, codes, owner, rival, k, one)
-    refuse_underflow(chosen, points, gram.diagonal)
-    n = len(owner)
-    try:
-        found = _solve(
-            gram,
-            np.ones(n),
-            np.full(n, np.inf),
-            bias=False,
-            tol=number(tol, "tol", above=0),
-            max_iter=integer(max_iter, "max_iter", 1),
-        )
-    except NotSeparable as error:
-        spread = np.zeros((m, k))
-        spread[owner, rival] = error.weights
-        raise NotSeparable(
-            f"no machine separates the classes: with weights on {int((spread > 0).any(axis=1).sum())} "
-            f"examples, the mean of the leads of every machine of norm 1 is 0 up to {error.distance:.2g}, so "
-            f"no margin exceeds {error.largest_margin:.2g}",
-            spread,
-            error.distance,
-            error.largest_margin,
-        ) from None
-
-    coefficients = np.zeros((m, k))
-    coefficients[owner, rival] -= found.alpha
-    coefficients[np.arange(m), codes] -= coefficients.sum(axis=1)
-    intercept = one * coefficients.sum(axis=0)
-    weights = None
-    if kernel is None:
-        weights = np.ascontiguousarray((points.T @ coefficients).T)
-        scores = points @ weights.T + intercept
-        norm = float(np.sqrt((weights**2).sum() + (intercept**2).sum()))
-    else:
-        everyone = np.arange(m) if is_precomputed(chosen) else points
-        scores = chosen.expand(points, everyone, coefficients) + intercept
-        norm = float(np.sqrt((coefficients * scores).sum()))
-    # the smaller of the margin as it is reached here and as the solver knows it: they differ by rounding
-    margin = min(
-        float((scores[owner, codes[owner]] - scores[owner, rival]).min()) / norm,
-        float(1 / np.sqrt(2 * found.certificate.primal)),
-    )
-    if not margin > 0:
-        raise RuntimeError("the margin that was found is lost in rounding; scale the inputs")
-    own = np.diag(points) if is_precomputed(chosen) else chosen.diagonal(points)
-    radius = float(np.sqrt((own + one).max()))
-    return MistakeBound(
-        radius=radius,
-        margin=margin,
-        bound=2 * (radius / margin) ** 2,
-        certificate=Certificate(
-            0.5 / margin**2, found.certificate.dual, found.certificate.kkt, found.certificate.n_iter
-        ),
-        weights=None if weights is None else weights / norm,
-        intercept=intercept / norm,
-        coefficients=coefficients / norm,
-        converged=found.converged,
-    )
-
-
-def _pairs_gram(kernel: Kernel, X: Any, y: Ints, owner: Ints, rival: Ints, k: int, one: float) -> Gram:
-    r"""The Gram matrix of all :math:`(e_{y_i} - e_r) \otimes \phi(x_i)`: whole if small, else by rows."""
-    m, n = X.shape[0], len(owner)
-    if is_precomputed(kernel) or 8 * m * m <= _rows.WHOLE_BYTES:
-        whole = kernel.gram(X)
-        diagonal = np.diag(whole)
-
-        def values(rows: Ints, columns: Ints) -> Floats:
-            found: Floats = whole[np.ix_(rows, columns)]
-            return found
-
-    else:
-        diagonal = kernel.diagonal(X)
-
-        def values(rows: Ints, columns: Ints) -> Floats:
-            # every example once, not once for each class that it must beat
-            examples, places = np.unique(columns, return_inverse=True)
-            return kernel.gram(X[rows], X[examples])[:, places]
-
-    directions = np.eye(k)[y[owner]] - np.eye(k)[rival]
-
-    def compute(rows: Ints, columns: Any) -> Floats:
-        found: Floats = (values(owner[rows], owner[columns]) + one) * (
-            directions[rows] @ directions[columns].T
-        )
-        return found
-
-    if 8 * n * n <= _rows.WHOLE_BYTES:
-        return Gram.of_matrix(compute(np.arange(n), slice(None)))
-    return Gram(2 * (diagonal[owner] + one), compute)
