@@ -21,15 +21,9 @@ LabelTree     0.19
 """
 
 from .._public import set_public_module
-from ._trees import (
-    Eliminations,
-    FilterTree,
-    LabelTree,
-    RidgeOneVsAll,
-    leave_one_out_confusion,
-    mean_order,
-    spectral_order,
-)
+from ._order import mean_order, spectral_order
+from ._ridge import RidgeOneVsAll, leave_one_out_confusion
+from ._trees import Eliminations, FilterTree, LabelTree
 
 __all__ = [
     "Eliminations",
