@@ -26,21 +26,18 @@ array([[-2.,  1.,  1.],
 """
 
 from .._public import set_public_module
+from ._class_map import ClassMap
 from ._losses import (
     LOSSES,
-    ClassMap,
-    balanced,
     crammer_singer,
     crammer_singer_subgradient,
-    dual_objective,
     gaps,
     lipschitz,
     loss_augmented,
-    objective,
-    objective_subgradient,
     weston_watkins,
     weston_watkins_subgradient,
 )
+from ._objective import balanced, dual_objective, objective, objective_subgradient
 
 __all__ = [
     "LOSSES",

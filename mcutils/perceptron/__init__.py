@@ -32,10 +32,9 @@ Machine Learning Research 3 (2003) 951-991.
 """
 
 from .._public import set_public_module
-from . import _updates
 from ._bound import MistakeBound, mistake_bound
 from ._estimators import KernelPerceptron, MulticlassPerceptron
-from ._updates import mira, ultraconservative
+from ._updates import UPDATES, mira, ultraconservative
 
 __all__ = [
     "UPDATES",
@@ -46,8 +45,5 @@ __all__ = [
     "mistake_bound",
     "ultraconservative",
 ]
-
-UPDATES = _updates.UPDATES
-"""The names of the updates."""
 
 set_public_module(globals())

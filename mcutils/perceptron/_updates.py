@@ -6,13 +6,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import _hinge
 from .._checks import class_labels, score_table
 from .._typing import Bools, Floats
-from ..hinge._losses import _check_cost
 
 Update: TypeAlias = str | Callable[[Floats, int], ArrayLike]
 
 UPDATES = ("top", "uniform", "proportional", "mira")
+"""The names of the updates."""
 
 
 def ultraconservative(
@@ -213,5 +214,5 @@ def _check_coefficients(answer: ArrayLike, f: Floats, y: int, ahead: Bools) -> F
 
 def cost_table(cost: ArrayLike | None, k: int) -> Floats:
     """What each confusion costs; without a cost matrix every mistake costs 1."""
-    costs = _check_cost(cost, k)
+    costs = _hinge.check_cost(cost, k)
     return 1.0 - np.eye(k) if costs is None else costs

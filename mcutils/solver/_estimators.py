@@ -19,13 +19,12 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .. import _rows
+from .. import _hinge, _rows
 from .._checks import gram_matrix, one_of, switch
 from .._rows import LinearGram, WholeGram, WorkingSet, is_precomputed
 from .._weights import example_weights, times_class_weight
 from ..certificate import Certificate
-from ..dual import _certificate, _count_classes, _table, feasible, quadratic_program
-from ..hinge._losses import _check_cost, _pull, _Setting, _setting
+from ..dual import feasible, quadratic_program
 from ..kernel import Kernel, check_psd, linear, resolve
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -85,7 +84,7 @@ class Solution:
 class _Task:
     """The checked problem, without the examples: every row moves by itself."""
 
-    def __init__(self, loss: str, setting: _Setting, k: int):
+    def __init__(self, loss: str, setting: _hinge.Setting, k: int):
         self.loss, self.setting = loss, setting
         self.labels, self.prices = setting.labels, setting.prices
         self.every = loss == "weston-watkins"
@@ -100,7 +99,7 @@ class _Task:
 
     def tidy(self, beta: Floats) -> Floats:
         """Coefficients whose rows sum to 0, from such up to rounding."""
-        return _pull(self.multipliers(beta), self.labels)
+        return _hinge.coefficients(self.multipliers(beta), self.labels)
 
     def certificate(self, beta: Floats, scores: Floats, curvatures: Floats, n_iter: int) -> Certificate:
         squares = np.einsum("ir,ir->r", beta, scores)
@@ -112,7 +111,7 @@ class _Task:
                 "kernel must be positive semidefinite, found a combination of the examples with the square "
                 f"{squares.min():.4g}: mcutils.kernel.check_psd shows a negative eigenvalue"
             )
-        return _certificate(self.multipliers(beta), scores, self.setting, self.loss, n_iter)
+        return _hinge.certificate(self.multipliers(beta), scores, self.setting, self.loss, n_iter)
 
     def free(self, beta: Floats, rows: Indices) -> NDArray[np.bool_]:
         """Which coefficients of some rows have room on both sides."""
@@ -502,7 +501,7 @@ def _by_cvxopt(
     m, k = len(gram), task.k
     used = np.flatnonzero(task.prices > 0)
     setting = task.setting
-    part = _Setting(setting.labels[used], setting.costs, setting.prices[used])
+    part = _hinge.Setting(setting.labels[used], setting.costs, setting.prices[used])
     # prices of the size of 1 are what its stopping rule expects
     unit = float(part.prices.max(initial=0.0)) or 1.0
     program: Any
@@ -540,7 +539,7 @@ def _by_cvxopt(
         raise RuntimeError(f"cvxopt gave up: {reason}") from reason
     beta = np.zeros((m, k))
     A = feasible(u, part.labels, loss=task.loss, C=1.0, sample_weight=part.prices)
-    beta[used] = _pull(A, part.labels)
+    beta[used] = _hinge.coefficients(A, part.labels)
     return beta, task.certificate(beta, gram @ beta, np.diag(gram), max(1, steps))
 
 
@@ -563,7 +562,7 @@ class _Structured:
     negative: without it the diagonal matrix of the step would have zeros.
     """
 
-    def __init__(self, gram: Floats, setting: _Setting, task: _Task, unit: float):
+    def __init__(self, gram: Floats, setting: _hinge.Setting, task: _Task, unit: float):
         cvxopt = _cvxopt()
         self.gram, self.m, self.k = gram, len(gram), task.k
         true = setting.labels == np.arange(task.k)[:, None]
@@ -668,8 +667,8 @@ def _problem(
     tol: float,
 ) -> tuple[Floats, _Task, float]:
     matrix = gram_matrix(gram)
-    k = _count_classes(y, len(matrix), cost, n_classes)
-    setting = _setting(k, len(matrix), y, loss, C, cost, sample_weight)
+    k = _hinge.count_classes(y, len(matrix), cost, n_classes)
+    setting = _hinge.check_setting(k, len(matrix), y, loss, C, cost, sample_weight)
     return matrix, _Task(loss, setting, k), _check_tol(tol)
 
 
@@ -684,8 +683,8 @@ def _start(
     """Coefficients to start from."""
     if initial is None:
         return np.zeros((len(task.labels), task.k))
-    table = _table(initial, len(task.labels), task.k, "initial")
-    return _pull(feasible(table, y, loss=loss, C=C, sample_weight=sample_weight), task.labels)
+    table = _hinge.multiplier_table(initial, len(task.labels), task.k, "initial")
+    return _hinge.coefficients(feasible(table, y, loss=loss, C=C, sample_weight=sample_weight), task.labels)
 
 
 def _solution(task: _Task, beta: Floats, found: Certificate, tol: float) -> Solution:
@@ -788,7 +787,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         if k < 2:
             raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
         weights = self._weights(X, codes, sample_weight)
-        setting = _Setting(codes, _check_cost(self.cost, k), float(self.C) * weights)
+        setting = _hinge.Setting(codes, _hinge.check_cost(self.cost, k), float(self.C) * weights)
         task = _Task(self._loss, setting, k)
         self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
         beta = self._before(task)
@@ -929,7 +928,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         A = feasible(
             task.multipliers(self.dual_coef_), task.labels, loss=self._loss, sample_weight=task.prices
         )
-        return _pull(A, task.labels)
+        return _hinge.coefficients(A, task.labels)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
