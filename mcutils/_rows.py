@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from ._typing import Floats, Ints
-from .kernel import Kernel
+from .kernel import Kernel, check_psd
 
 # A Gram matrix of at most this many bytes is kept whole. Of a larger one, this many bytes of rows are kept:
 # those that were used last.
@@ -115,6 +115,17 @@ class Gram:
         :math:`K_{ij} \beta_j` that are no larger than :math:`\sqrt{K_{ii} K_{jj}} |\beta_j|`."""
         root = np.sqrt(np.maximum(self.diagonal, 0.0))
         return _EPS * root * float(np.linalg.norm(root * beta))
+
+
+def gram_of(kernel: Kernel, X: Any, given: Any = None) -> Gram:
+    """The Gram matrix of a sample: whole where it is small, else by rows."""
+    m = X.shape[0]
+    if kernel.name == "precomputed" and given == np.float32:  # its entries have that many digits only
+        check_psd(X, tolerance=8 * m * float(np.finfo(np.float32).eps) * float(np.abs(X).max()))
+        return Gram.of_matrix((X + X.T) / 2)
+    if kernel.name == "precomputed" or 8 * m * m <= WHOLE_BYTES:
+        return Gram.of_matrix(kernel.gram(X))
+    return Gram(kernel.diagonal(X), lambda rows, columns: kernel.gram(X[rows], X[columns]))
 
 
 class WholeGram:

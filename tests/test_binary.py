@@ -26,7 +26,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import _rows, binary, capacity, kernel
-from mcutils.binary import _svm
+from mcutils.binary import _ascent
 from mcutils.jit import smo
 
 solvers.options.update(show_progress=False, abstol=1e-11, reltol=1e-11, feastol=1e-11)
@@ -293,7 +293,7 @@ def test_rows_in_blocks_are_the_whole_matrix(monkeypatch, trial, bias):
     monkeypatch.setattr(_rows, "BLOCK", 6)
     monkeypatch.setattr(_rows, "CACHE_BYTES", 0)
     by_rows = _rows.Gram(np.diag(gram).copy(), compute)
-    found = _svm._solve(by_rows, y, C, bias=bias, tol=1e-9, max_iter=10**7)
+    found = binary.solve(by_rows, y, C, bias=bias, tol=1e-9, max_iter=10**7)
     assert found.converged
     assert by_rows._kept.shape[0] <= 12
     assert asked
@@ -368,14 +368,14 @@ def test_where_numbers_end_the_ascent_ends(monkeypatch, whole, C, size):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = np.where(X[:, 0] > 0.3 * rng.normal(size=60) * (inf > C), 1, -1)
-    rounds, refresh = [0], _svm._Ascent.refresh
+    rounds, refresh = [0], _ascent.Ascent.refresh
 
     def counting(self):
         rounds[0] += 1
         assert rounds[0] < 200, "a round without steps is repeated for ever"
         refresh(self)
 
-    monkeypatch.setattr(_svm._Ascent, "refresh", counting)
+    monkeypatch.setattr(_ascent.Ascent, "refresh", counting)
     if not whole:
         monkeypatch.setattr(_rows, "BLOCK", 16)
         monkeypatch.setattr(_rows, "WHOLE_BYTES", 0)
@@ -399,7 +399,7 @@ def test_max_iter_bounds_the_steps(monkeypatch, whole, max_iter):
     monkeypatch.setattr(_rows, "BLOCK", 6)
     rows = _rows.Gram(np.diag(gram).copy(), lambda rows, columns: gram[rows][:, columns])
     with pytest.warns(ConvergenceWarning, match=f"after {max_iter} steps"):
-        found = _svm._solve(
+        found = binary.solve(
             _rows.Gram.of_matrix(gram) if whole else rows, y, C, bias=True, tol=1e-9, max_iter=max_iter
         )
     assert found.certificate.n_iter == max_iter

@@ -27,19 +27,11 @@ values of both, so that nobody has to trust the solver.
 """
 
 from .._public import set_public_module
-from ._svm import (
-    BinarySVM,
-    LinearRisk,
-    NotSeparable,
-    Separation,
-    SVMSolution,
-    distance,
-    geometric_margin,
-    hinge_objective,
-    minimise_risk,
-    separate,
-    solve_svm,
-)
+from ._estimator import BinarySVM
+from ._risk import LinearRisk, hinge_objective, minimise_risk
+from ._separation import Separation, distance, geometric_margin, separate
+from ._svm import NotSeparable, SVMSolution, solve_svm
+from ._svm import solve as solve  # of a Gram matrix by rows, for mcutils.perceptron
 
 __all__ = [
     "BinarySVM",

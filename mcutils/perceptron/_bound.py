@@ -12,8 +12,7 @@ from .. import kernel as kernels
 from .._checks import integer, number, point_matrix
 from .._rows import Gram, is_precomputed, refuse_underflow
 from .._typing import Floats, Ints
-from ..binary import NotSeparable
-from ..binary._svm import _solve
+from ..binary import NotSeparable, solve
 from ..certificate import Certificate
 from ..kernel import Kernel, resolve
 from ._updates import cost_table
@@ -149,7 +148,7 @@ def mistake_bound(
     refuse_underflow(chosen, points, gram.diagonal)
     n = len(owner)
     try:
-        found = _solve(
+        found = solve(
             gram,
             np.ones(n),
             np.full(n, np.inf),
