@@ -28,7 +28,8 @@ array([[-0.5     , -0.333333],
 """
 
 from .._public import set_public_module
-from ._estimators import CrammerSinger, Solution, WestonWatkins, solve_block, solve_interior, solve_qp
+from ._estimators import CrammerSinger, WestonWatkins
+from ._solve import Solution, solve_block, solve_interior, solve_qp
 
 __all__ = ["CrammerSinger", "Solution", "WestonWatkins", "solve_block", "solve_interior", "solve_qp"]
 
