@@ -26,7 +26,7 @@ HOMES = {
     "CrammerSinger": "solver",
     "DecisionTree": "tree",
     "FilterTree": "frontier",
-    "KernelPerceptron": "kernel",
+    "KernelPerceptron": "perceptron",
     "LabelTree": "frontier",
     "MulticlassPerceptron": "perceptron",
     "OneVsAll": "reduction",

@@ -35,7 +35,7 @@ from .certificate import Certificate as Certificate
 from .data import load as load
 from .ecoc import OutputCode as OutputCode
 from .frontier import FilterTree as FilterTree, LabelTree as LabelTree, RidgeOneVsAll as RidgeOneVsAll
-from .kernel import KernelPerceptron as KernelPerceptron
+from .perceptron import KernelPerceptron as KernelPerceptron
 from .perceptron import MulticlassPerceptron as MulticlassPerceptron
 from .reduction import OneVsAll as OneVsAll, OneVsOne as OneVsOne
 from .softmax import SoftmaxRegression as SoftmaxRegression, WithProbabilities as WithProbabilities

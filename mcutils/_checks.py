@@ -8,9 +8,12 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ._typing import RandomState
+from ._typing import Floats, Ints, RandomState
+
+# A Gram matrix is compared with its mirror by this many rows at a time.
+_BLOCK = 512
 
 
 def switch(value: Any, name: str) -> bool:
@@ -164,7 +167,7 @@ def jobs(value: Any, name: str = "n_jobs") -> None:
         raise ValueError(f"{name} must be None or an integer other than 0, found {value!r}")
 
 
-def reals(values: ArrayLike, name: str, *, infinite: bool = False) -> NDArray[np.float64]:
+def reals(values: ArrayLike, name: str, *, infinite: bool = False) -> Floats:
     """Real numbers as an array of float64, of any shape: no text, no complex numbers and no NaN.
 
     >>> reals([1, 2], "scores")
@@ -186,3 +189,106 @@ def reals(values: ArrayLike, name: str, *, infinite: bool = False) -> NDArray[np
     if wrong.any():
         raise ValueError(f"{name} must be {'numbers' if infinite else 'finite'}, found {table[wrong][0]}")
     return table
+
+
+def number_that(value: Any, name: str, allowed: str, ok: Callable[[float], bool]) -> float:
+    """A finite real number that passes a test, which ``allowed`` describes.
+
+    >>> number_that(-1.0, "gamma", "'scale' or a positive number", lambda v: v > 0)
+    Traceback (most recent call last):
+        ...
+    ValueError: gamma must be 'scale' or a positive number, found -1.0
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ValueError(f"{name} must be {allowed}, found {value!r}")
+    number = float(value)
+    if not (np.isfinite(number) and ok(number)):
+        raise ValueError(f"{name} must be {allowed}, found {value!r}")
+    return number
+
+
+def kernel_parameters(gamma: Any, degree: Any, coef0: Any) -> None:
+    """The parameters of the named kernels. They are checked for every kernel, so that no slip is silent."""
+    if not (isinstance(gamma, str) and gamma in ("scale", "auto")):
+        number_that(gamma, "gamma", "'scale', 'auto' or a positive number", lambda v: v > 0)
+    integer(degree, "degree", 1)
+    number_that(coef0, "coef0", "a number, at least 0", lambda v: v >= 0)
+
+
+def point_matrix(X: Any, name: str, columns: int | None = None) -> Any:
+    """X as a float64 matrix with a row for each input; in CSR format if it is sparse."""
+    from scipy.sparse import csr_array, issparse  # loaded when it is needed
+
+    points = csr_array(X) if issparse(X) else np.asarray(X)
+    if points.ndim != 2 or 0 in points.shape:
+        raise ValueError(f"{name} must be a matrix with a row for each input, found shape {points.shape}")
+    if points.dtype.kind not in "buif":
+        raise ValueError(f"{name} must hold real numbers, found entries of type {points.dtype}")
+    if not np.isfinite(points.data if issparse(X) else points).all():
+        raise ValueError(f"{name} must be finite, found NaN or infinity")
+    if columns is not None and points.shape[1] != columns:
+        raise ValueError(f"{name} must have {columns} columns, as X has, found {points.shape[1]}")
+    return points.astype(np.float64, copy=False)
+
+
+def score_table(scores: ArrayLike) -> Floats:
+    """Finite scores, with a row for each example and a column for each of at least two classes."""
+    table = np.asarray(scores)
+    if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
+        raise ValueError(
+            "scores must be a matrix with a row for each of at least one example and a column for each of at "
+            f"least two classes, found shape {table.shape}"
+        )
+    if table.dtype.kind not in "iuf":
+        raise ValueError(f"scores must be real numbers, found dtype {table.dtype}")
+    table = table.astype(np.float64, copy=False)
+    if not np.isfinite(table).all():
+        raise ValueError(f"scores must be finite, found {table[~np.isfinite(table)][0]}")
+    return table
+
+
+def class_labels(y: ArrayLike, m: int, k: int) -> Ints:
+    """The classes of m examples, integers from 0 to k - 1."""
+    labels = np.asarray(y)
+    if labels.shape != (m,):
+        raise ValueError(
+            f"y must have one class for each of the {m} rows of scores, found shape {labels.shape}"
+        )
+    if labels.dtype.kind not in "iu":
+        raise ValueError(f"y must be integers, the columns of the true classes, found dtype {labels.dtype}")
+    if labels.min() < 0 or labels.max() >= k:
+        bad = labels[(labels < 0) | (labels >= k)][0]
+        raise ValueError(f"y must be integers from 0 to {k - 1}, the columns of scores, found {bad}")
+    return labels.astype(np.intp)
+
+
+def gram_matrix(gram: ArrayLike) -> Floats:
+    """A symmetric matrix of finite numbers whose minors of two rows are not negative, up to rounding."""
+    matrix = np.asarray(gram)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
+        raise ValueError(f"gram must be a square matrix, found shape {matrix.shape}")
+    if matrix.dtype.kind not in "buif":
+        raise ValueError(f"gram must hold real numbers, found entries of type {matrix.dtype}")
+    matrix = np.ascontiguousarray(matrix, dtype=np.float64)
+    if not np.isfinite(matrix).all():
+        raise ValueError("gram must be finite, found NaN or infinity")
+    diagonal = np.diag(matrix)
+    rounding = 8 * len(matrix) * float(np.finfo(np.float64).eps) * float(np.abs(diagonal).max())
+    if diagonal.min() < -rounding:
+        i = int(diagonal.argmin())
+        raise ValueError(
+            f"gram is no Gram matrix: its entry ({i}, {i}), counted from 0, is {diagonal[i]:.4g}"
+        )
+    root = np.sqrt(np.maximum(diagonal, 0.0))
+    for start in range(0, len(matrix), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        skew = np.abs(matrix[rows] - matrix[:, rows].T)
+        excess = np.abs(matrix[rows]) - root[rows, None] * root
+        for fault, says in ((skew, "is not that of its mirror"), (excess, "is beyond its diagonal")):
+            if fault.max() > rounding:
+                row, j = np.unravel_index(int(fault.argmax()), fault.shape)
+                raise ValueError(
+                    f"gram is no Gram matrix: its entry ({int(row) + start}, {j}), counted from 0, {says} "
+                    f"by {fault.max():.3g}"
+                )
+    return matrix

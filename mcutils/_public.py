@@ -27,6 +27,7 @@ def set_public_module(namespace: dict[str, Any]) -> None:
         own = (isclass(member) or isfunction(member)) and member.__module__.startswith(f"{package}.")
         if not own:
             continue
-        methods = [part for part in vars(member).values() if isfunction(part)] if isclass(member) else []
-        for part in (member, *methods):
+        members = vars(member).values() if isclass(member) else []
+        functions = (getattr(part, "__func__", part) for part in members)  # of a class or static method
+        for part in (member, *filter(isfunction, functions)):
             part.__module__ = package

@@ -37,16 +37,14 @@ array([0, 1, 2])
 """
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .binary import _check_gram
+from . import _hinge
+from ._checks import class_labels, gram_matrix
 from .certificate import Certificate
-from .hinge import _clear, _gaps, _into_bounds, _losses, _pull, _Setting, _setting, _used
-from .margin import _check_labels
 
 __all__ = [
     "QuadraticProgram",
@@ -167,10 +165,10 @@ def quadratic_program(
     >>> program.q, program.A.tolist()
     (array([ 0., -1., -1.,  0.]), [[1.0, 0.0, -1.0, 0.0], [0.0, -1.0, 0.0, 1.0]])
     """
-    matrix = _check_gram(gram)
+    matrix = gram_matrix(gram)
     m = len(matrix)
-    k = _count_classes(y, m, cost, n_classes)
-    labels, costs, prices = _setting(k, m, y, loss, C, cost, sample_weight)
+    k = _hinge.count_classes(y, m, cost, n_classes)
+    labels, costs, prices = _hinge.check_setting(k, m, y, loss, C, cost, sample_weight)
     unknown = np.arange(k * m).reshape(k, m)
     true = unknown[labels, np.arange(m)]
     others = np.setdiff1d(unknown, true)
@@ -222,10 +220,10 @@ def coefficients(multipliers: ArrayLike, y: ArrayLike) -> Floats:
     array([[ 0.75, -0.5 , -0.25],
            [-0.  ,  1.  , -1.  ]])
     """
-    table = _table(multipliers)
-    labels = _check_labels(y, *table.shape)
+    table = _hinge.multiplier_table(multipliers)
+    labels = class_labels(y, *table.shape)
     table[np.arange(len(table)), labels] = 0.0
-    return _pull(table, labels)
+    return _hinge.coefficients(table, labels)
 
 
 def feasible(
@@ -258,8 +256,8 @@ def feasible(
     array([[0.  , 0.75, 0.25],
            [0.  , 0.  , 0.25]])
     """
-    table = _table(multipliers)
-    labels, _, prices = _setting(table.shape[1], len(table), y, loss, C, None, sample_weight)
+    table = _hinge.multiplier_table(multipliers)
+    labels, _, prices = _hinge.check_setting(table.shape[1], len(table), y, loss, C, None, sample_weight)
     np.maximum(table, 0.0, out=table)
     table[np.arange(len(table)), labels] = 0.0
     if loss == "weston-watkins":
@@ -296,7 +294,7 @@ def dual_value(
     >>> dual_value([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
     0.25
     """
-    return _values(*_machine(multipliers, gram, y, loss, C, cost, sample_weight))[1]
+    return _hinge.values(*_machine(multipliers, gram, y, loss, C, cost, sample_weight))[1]
 
 
 def primal_value(
@@ -316,7 +314,7 @@ def primal_value(
     >>> primal_value([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
     0.25
     """
-    return _values(*_machine(multipliers, gram, y, loss, C, cost, sample_weight))[0]
+    return _hinge.values(*_machine(multipliers, gram, y, loss, C, cost, sample_weight))[0]
 
 
 def gap_terms(
@@ -345,8 +343,10 @@ def gap_terms(
     array([0.1875 , 0.21875])
     """
     A, scores, setting, loss = _machine(multipliers, gram, y, loss, C, cost, sample_weight)
-    found = _gaps(scores, setting.labels, setting.costs)
-    terms: Floats = _products(A, found, _slack(loss, found), setting, loss).sum(axis=1)
+    found = _hinge.gaps(scores, setting.labels, setting.costs)
+    terms: Floats = _hinge.complementary_products(A, found, _hinge.slack(loss, found), setting, loss).sum(
+        axis=1
+    )
     return terms
 
 
@@ -381,7 +381,7 @@ def certificate(
     (0.0, ['complementarity', 'dual', 'primal', 'stationarity'])
     """
     A, scores, setting, loss = _machine(multipliers, gram, y, loss, C, cost, sample_weight)
-    return _certificate(A, scores, setting, loss, n_iter)
+    return _hinge.certificate(A, scores, setting, loss, n_iter)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -443,18 +443,18 @@ def kkt(
     >>> kkt([[0.0, 0.25], [0.25, 0.0]], gram, y, slack=[0.5, 0.0])["complementarity"]
     0.375
     """
-    matrix = _check_gram(gram)
-    table = _table(multipliers, len(matrix))
-    setting = _setting(table.shape[1], len(table), y, loss, C, cost, sample_weight)
+    matrix = gram_matrix(gram)
+    table = _hinge.multiplier_table(multipliers, len(matrix))
+    setting = _hinge.check_setting(table.shape[1], len(table), y, loss, C, cost, sample_weight)
     table[np.arange(len(table)), setting.labels] = 0.0
-    made = _pull(table, setting.labels)
-    given = made if beta is None else _table(beta, len(matrix), table.shape[1], "beta")
+    made = _hinge.coefficients(table, setting.labels)
+    given = made if beta is None else _hinge.multiplier_table(beta, len(matrix), table.shape[1], "beta")
     scores = matrix @ given
     missing = given - made
     away = float(np.vdot(missing, matrix @ missing)), float(np.vdot(given, scores))
-    found = _gaps(scores, setting.labels, setting.costs)
+    found = _hinge.gaps(scores, setting.labels, setting.costs)
     if slack is None:
-        room = _slack(loss, found)
+        room = _hinge.slack(loss, found)
     else:
         room = np.array(slack, dtype=np.float64)
         shape = (len(table),) if loss == "crammer-singer" else table.shape
@@ -465,7 +465,7 @@ def kkt(
         else:
             room[np.arange(len(table)), setting.labels] = 0.0
     distance, norm = np.sqrt(np.maximum(away, 0.0))
-    return _residuals(table, found, room, setting, loss, float(distance / max(1.0, norm)))
+    return _hinge.kkt_residuals(table, found, room, setting, loss, float(distance / max(1.0, norm)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -543,52 +543,19 @@ def support(
     A, scores, setting, loss = _machine(multipliers, gram, y, loss, C, cost, sample_weight)
     rows = np.arange(len(A))
     A[tol * setting.prices[:, None] >= A] = 0.0
-    used = _used(loss, A)[:, None] if loss == "crammer-singer" else A.copy()
+    used = _hinge.load(loss, A)[:, None] if loss == "crammer-singer" else A.copy()
     if loss == "weston-watkins":
         used[rows, setting.labels] = used.max(axis=1)
     full = used >= (1 - tol) * setting.prices[:, None]
     kinds = np.where(np.broadcast_to(full, A.shape), "bound", "margin").astype("<U6")
-    kinds[_pull(A, setting.labels) == 0] = "none"
+    kinds[_hinge.coefficients(A, setting.labels) == 0] = "none"
 
-    found = _gaps(scores, setting.labels, setting.costs)
+    found = _hinge.gaps(scores, setting.labels, setting.costs)
     lead = scores[rows, setting.labels][:, None] - scores
     lead[rows, setting.labels] = np.inf
-    return SupportTypes(kinds, _losses(loss, found) > tol * _scale(setting.costs), lead.min(axis=1) <= 0)
-
-
-# ---------------------------------------------------------------------------------------------------
-
-
-def _table(
-    values: ArrayLike, m: int | None = None, k: int | None = None, name: str = "multipliers"
-) -> Floats:
-    """A finite table, copied."""
-    table = np.array(values, dtype=np.float64)
-    if table.ndim != 2 or len(table) < 1 or table.shape[1] < 2:
-        raise ValueError(
-            f"{name} must have a row for each example and a column for each of at least two classes, "
-            f"found shape {table.shape}"
-        )
-    if m not in (None, len(table)) or k not in (None, table.shape[1]):
-        raise ValueError(f"{name} must be of shape ({m}, {k or 'k'}), found {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError(f"{name} must be finite, found {table[~np.isfinite(table)][0]}")
-    return table
-
-
-def _count_classes(y: ArrayLike, m: int, cost: ArrayLike | None, n_classes: int | None) -> int:
-    if n_classes is None and cost is not None:
-        return max(2, len(np.atleast_1d(np.asarray(cost))))
-    if n_classes is None:
-        k = int(_check_labels(y, m, np.iinfo(np.intp).max).max()) + 1
-        if k < 2:
-            raise ValueError(
-                "y must have at least two classes, found only class 0; n_classes says how many there are"
-            )
-        return k
-    if isinstance(n_classes, (bool, np.bool_)) or not isinstance(n_classes, Integral) or n_classes < 2:
-        raise ValueError(f"n_classes must be an integer, at least 2, found {n_classes!r}")
-    return int(n_classes)
+    return SupportTypes(
+        kinds, _hinge.losses(loss, found) > tol * _hinge.cost_scale(setting.costs), lead.min(axis=1) <= 0
+    )
 
 
 def _machine(
@@ -599,68 +566,11 @@ def _machine(
     C: float,
     cost: ArrayLike | None,
     sample_weight: ArrayLike | None,
-) -> tuple[Floats, Floats, _Setting, str]:
+) -> tuple[Floats, Floats, _hinge.Setting, str]:
     """Feasible multipliers, 0 for the true classes, and the scores on the sample that they make."""
-    matrix = _check_gram(gram)
-    A = _table(multipliers, len(matrix))
-    setting = _setting(A.shape[1], len(A), y, loss, C, cost, sample_weight)
-    _clear(A, setting.labels)
-    _into_bounds(A, loss, setting.prices)
-    return A, matrix @ _pull(A, setting.labels), setting, loss
-
-
-def _values(A: Floats, scores: Floats, setting: _Setting, loss: str) -> tuple[float, float]:
-    """P and D; all that is needed of the kernel are the scores on the sample."""
-    square = 0.5 * float(np.vdot(_pull(A, setting.labels), scores))
-    paid = float(setting.prices @ _losses(loss, _gaps(scores, setting.labels, setting.costs)))
-    asked = float(A.sum() if setting.costs is None else np.vdot(A, setting.costs[setting.labels]))
-    return square + paid, asked - square
-
-
-def _certificate(
-    A: Floats, scores: Floats, setting: _Setting, loss: str, n_iter: int | None = None
-) -> Certificate:
-    """The certificate of feasible multipliers whose scores on the sample are known."""
-    found = _gaps(scores, setting.labels, setting.costs)
-    residuals = _residuals(A, found, _slack(loss, found), setting, loss, 0.0)
-    return Certificate(*_values(A, scores, setting, loss), residuals, n_iter)
-
-
-def _slack(loss: str, gaps: Floats) -> Floats:
-    """The least feasible slack of each pair: for Crammer-Singer that of the example, in each column."""
-    if loss == "crammer-singer":
-        return np.repeat(gaps.max(axis=1, keepdims=True), gaps.shape[1], axis=1)
-    return np.maximum(gaps, 0.0)
-
-
-def _spare(A: Floats, setting: _Setting, loss: str) -> Floats:
-    """The multipliers of the slack: one column for Crammer-Singer, else one for each class."""
-    used = A.sum(axis=1, keepdims=True) if loss == "crammer-singer" else A
-    spare: Floats = setting.prices[:, None] - used
-    return spare
-
-
-def _products(A: Floats, gaps: Floats, slack: Floats, setting: _Setting, loss: str) -> Floats:
-    """Every multiplier times what its constraint leaves; their sum is the gap of the multipliers' machine."""
-    spare = _spare(A, setting, loss)
-    return np.concatenate([A * (slack - gaps), spare * slack[:, : spare.shape[1]]], axis=1)
-
-
-def _residuals(
-    A: Floats, gaps: Floats, slack: Floats, setting: _Setting, loss: str, away: float
-) -> dict[str, float]:
-    price, cost = float(setting.prices.max()) or 1.0, _scale(setting.costs)
-    least = min(A.min(), _spare(A, setting, loss).min())
-    violated = max((gaps - slack).max(), -slack.min())
-    products = np.abs(_products(A, gaps, slack, setting, loss))
-    return {
-        "stationarity": away,
-        "primal": max(0.0, float(violated)) / cost,
-        "dual": max(0.0, -float(least)) / price,
-        "complementarity": float(products.max()) / (price * cost),
-    }
-
-
-def _scale(costs: Floats | None) -> float:
-    """The largest cost, and 1 where all are 0."""
-    return 1.0 if costs is None else float(costs.max()) or 1.0
+    matrix = gram_matrix(gram)
+    A = _hinge.multiplier_table(multipliers, len(matrix))
+    setting = _hinge.check_setting(A.shape[1], len(A), y, loss, C, cost, sample_weight)
+    _hinge.clear_true_classes(A, setting.labels)
+    _hinge.into_bounds(A, loss, setting.prices)
+    return A, matrix @ _hinge.coefficients(A, setting.labels), setting, loss

@@ -20,32 +20,23 @@ array([[3.    , 4.3679],
        [4.3679, 9.    ]])
 """
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations_with_replacement
 from math import comb
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
-from scipy.sparse import csr_array, issparse
-from scipy.sparse import vstack as sparse_vstack
+from scipy.sparse import issparse
 from scipy.special import gammainc
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._checks import first_call, seed, switch
+from ._checks import integer, kernel_parameters, number_that, point_matrix
 
 __all__ = [
     "Kernel",
-    "KernelPerceptron",
     "NotPositiveSemidefinite",
     "Spectrum",
     "check_psd",
@@ -60,10 +51,6 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Points: TypeAlias = Any  # an array-like or a sparse matrix of numbers, a row for each input
-
-# The perceptron computes at most so many rows of its Gram matrix at once, and keeps so many bytes of them.
-_ROWS = 64
-_CACHE_BYTES = 2**28
 
 
 @dataclass(frozen=True)
@@ -111,7 +98,7 @@ class Kernel:
         if not isinstance(other, (int, float, np.integer, np.floating)):
             return NotImplemented
         _no_matrices("multiple", self)
-        factor = _number(other, "the factor of a kernel", "a positive number", lambda v: v > 0)
+        factor = number_that(other, "the factor of a kernel", "a positive number", lambda v: v > 0)
         return Kernel(
             "multiple",
             {"factor": factor, "of": self},
@@ -142,11 +129,11 @@ class Kernel:
         array([[1.    , 0.3679],
                [0.3679, 1.    ]])
         """
-        rows = _points(X, "X")
+        rows = point_matrix(X, "X")
         if Z is None:
             found = self._finite(self.block, rows, rows)
             return (found + found.T) / 2
-        columns = _points(Z, "Z", rows.shape[1])
+        columns = point_matrix(Z, "Z", rows.shape[1])
         return self._finite(self.block, rows, columns)
 
     def diagonal(self, X: Points) -> Floats:
@@ -161,7 +148,7 @@ class Kernel:
         >>> kernel.linear.diagonal([[3.0, 4.0], [0.0, 1.0]])
         array([25.,  1.])
         """
-        return self._finite(self.self_products, _points(X, "X"))
+        return self._finite(self.self_products, point_matrix(X, "X"))
 
     def blocks(
         self, X: Points, Z: Points | None = None, *, size: int = 1024
@@ -181,9 +168,9 @@ class Kernel:
         >>> [(rows.start, rows.stop) for rows, _ in kernel.linear.blocks([[1.0], [2.0], [3.0]], size=2)]
         [(0, 2), (2, 3)]
         """
-        size = _integer(size, "size", 1)
-        rows = _points(X, "X")
-        columns = rows if Z is None else _points(Z, "Z", rows.shape[1])
+        size = integer(size, "size", 1)
+        rows = point_matrix(X, "X")
+        columns = rows if Z is None else point_matrix(Z, "Z", rows.shape[1])
         m = rows.shape[0]
         for start in range(0, m, size):
             part = slice(start, min(start + size, m))
@@ -216,10 +203,10 @@ class Kernel:
         """
         weights = np.asarray(coefficients, dtype=np.float64)
         if self.name == "precomputed":
-            values: Floats = _points(X, "X")[:, np.asarray(points, dtype=np.intp)] @ weights
+            values: Floats = point_matrix(X, "X")[:, np.asarray(points, dtype=np.intp)] @ weights
             return values
         if not len(weights):
-            return np.zeros(_points(X, "X").shape[0])
+            return np.zeros(point_matrix(X, "X").shape[0])
         return np.concatenate([block @ weights for _, block in self.blocks(X, points)])
 
     def _finite(self, compute: Callable[..., Floats], *points: Any) -> Floats:
@@ -253,35 +240,6 @@ def _both(
 
 def _multiple(factor: float, compute: Callable[..., Floats], *points: Any) -> Floats:
     return factor * compute(*points)
-
-
-def _points(X: Points, name: str, columns: int | None = None) -> Any:
-    """X as a float64 matrix with a row for each input; in CSR format if it is sparse."""
-    points = csr_array(X) if issparse(X) else np.asarray(X)
-    if points.ndim != 2 or 0 in points.shape:
-        raise ValueError(f"{name} must be a matrix with a row for each input, found shape {points.shape}")
-    if points.dtype.kind not in "buif":
-        raise ValueError(f"{name} must hold real numbers, found entries of type {points.dtype}")
-    if not np.isfinite(points.data if issparse(X) else points).all():
-        raise ValueError(f"{name} must be finite, found NaN or infinity")
-    if columns is not None and points.shape[1] != columns:
-        raise ValueError(f"{name} must have {columns} columns, as X has, found {points.shape[1]}")
-    return points.astype(np.float64, copy=False)
-
-
-def _number(value: Any, name: str, allowed: str, ok: Callable[[float], bool]) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{name} must be {allowed}, found {value!r}")
-    number = float(value)
-    if not (np.isfinite(number) and ok(number)):
-        raise ValueError(f"{name} must be {allowed}, found {value!r}")
-    return number
-
-
-def _integer(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be an integer, at least {least}, found {value!r}")
-    return int(value)
 
 
 def _squares(X: Any) -> Floats:
@@ -328,9 +286,9 @@ def polynomial(q: int, a: float = 1.0, b: float = 0.0) -> Kernel:
         ...
     ValueError: b must be a number, at least 0, found -1.0
     """
-    degree = _integer(q, "q", 1)
-    scale = _number(a, "a", "a positive number", lambda v: v > 0)
-    shift = _number(b, "b", "a number, at least 0", lambda v: v >= 0)
+    degree = integer(q, "q", 1)
+    scale = number_that(a, "a", "a positive number", lambda v: v > 0)
+    shift = number_that(b, "b", "a number, at least 0", lambda v: v >= 0)
     power = partial(_power, degree, scale, shift)
     return Kernel(
         "polynomial",
@@ -362,7 +320,7 @@ def rbf(gamma: float) -> Kernel:
     >>> kernel.rbf(0.5).gram([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
     array([[0.3679]])
     """
-    width = _number(gamma, "gamma", "a positive number", lambda v: v > 0)
+    width = number_that(gamma, "gamma", "a positive number", lambda v: v > 0)
 
     return Kernel("rbf", {"gamma": width}, partial(_bell, width), _ones)
 
@@ -409,14 +367,6 @@ def _own_diagonal(X: Any) -> Floats:
 precomputed = Kernel("precomputed", {}, _no_columns, _own_diagonal)
 
 
-def _check_named(gamma: Any, degree: Any, coef0: Any) -> None:
-    """The parameters of the named kernels, whatever kernel is asked for: a slip would be silent otherwise."""
-    if not (isinstance(gamma, str) and gamma in ("scale", "auto")):
-        _number(gamma, "gamma", "'scale', 'auto' or a positive number", lambda v: v > 0)
-    _integer(degree, "degree", 1)
-    _number(coef0, "coef0", "a number, at least 0", lambda v: v >= 0)
-
-
 def resolve(
     kernel: str | Kernel, gamma: float | str, degree: int, coef0: float, X: Points | None = None
 ) -> Kernel:
@@ -450,7 +400,7 @@ def resolve(
     >>> kernel.resolve("polynomial", 0.5, 2, 1.0)
     Kernel(name='polynomial', parameters={'q': 2, 'a': 2.0, 'b': 1.0})
     """
-    _check_named(gamma, degree, coef0)
+    kernel_parameters(gamma, degree, coef0)
     if isinstance(kernel, Kernel):
         return kernel
     if not isinstance(kernel, str) or kernel not in ("linear", "polynomial", "rbf", "precomputed"):
@@ -463,7 +413,7 @@ def resolve(
     if kernel == "precomputed":
         return precomputed
     if isinstance(gamma, str) and gamma in ("scale", "auto"):
-        sample = _points(X, "X")
+        sample = point_matrix(X, "X")
         variance = 1.0
         if gamma == "scale":
             square_mean = sample.multiply(sample).mean() if issparse(sample) else 0.0
@@ -511,11 +461,11 @@ def rbf_features(X: ArrayLike, gamma: float, degree: int) -> Floats:
     >>> bool(0 < gap < kernel.rbf_truncation(1.0, 0.51, 0.51, 6) < 2e-6)
     True
     """
-    points = _points(X, "X")
+    points = point_matrix(X, "X")
     if issparse(points):
         raise ValueError("X must be dense, found a sparse matrix: few of the features would be 0")
-    width = _number(gamma, "gamma", "a positive number", lambda v: v > 0)
-    highest = _integer(degree, "degree", 0)
+    width = number_that(gamma, "gamma", "a positive number", lambda v: v > 0)
+    highest = integer(degree, "degree", 0)
     m, d = points.shape
     n = comb(d + highest, d)
     if m * n > 2**27:
@@ -557,10 +507,10 @@ def rbf_truncation(gamma: float, radius_x: float, radius_z: float, degree: int) 
     >>> [float(f"{kernel.rbf_truncation(1.0, 1.0, 1.0, q):.2g}") for q in (0, 5, 10, 20)]
     [0.86, 0.017, 8.3e-06, 6.1e-15]
     """
-    width = _number(gamma, "gamma", "a positive number", lambda v: v > 0)
-    x = _number(radius_x, "radius_x", "a number, at least 0", lambda v: v >= 0)
-    z = _number(radius_z, "radius_z", "a number, at least 0", lambda v: v >= 0)
-    return float(gammainc(_integer(degree, "degree", 0) + 1, 2 * width * x * z))
+    width = number_that(gamma, "gamma", "a positive number", lambda v: v > 0)
+    x = number_that(radius_x, "radius_x", "a number, at least 0", lambda v: v >= 0)
+    z = number_that(radius_z, "radius_z", "a number, at least 0", lambda v: v >= 0)
+    return float(gammainc(integer(degree, "degree", 0) + 1, 2 * width * x * z))
 
 
 class NotPositiveSemidefinite(ValueError):
@@ -644,14 +594,14 @@ def check_psd(gram: ArrayLike, *, tolerance: float | None = None) -> Spectrum:
         ...
     mcutils.kernel.NotPositiveSemidefinite: gram is not positive semidefinite: its smallest eigenvalue ...
     """
-    matrix = _points(gram, "gram")
+    matrix = point_matrix(gram, "gram")
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"gram must be square, found shape {matrix.shape}")
     size = float(np.abs(matrix).max())
     if tolerance is None:
         allowed = 8 * len(matrix) * float(np.finfo(np.float64).eps) * size
     else:
-        allowed = _number(tolerance, "tolerance", "a number, at least 0", lambda v: v >= 0)
+        allowed = number_that(tolerance, "tolerance", "a number, at least 0", lambda v: v >= 0)
     asymmetry = float(np.abs(matrix - matrix.T).max())
     if asymmetry > allowed:
         i, j = np.unravel_index(np.argmax(np.abs(matrix - matrix.T)), matrix.shape)
@@ -665,297 +615,3 @@ def check_psd(gram: ArrayLike, *, tolerance: float | None = None) -> Spectrum:
         _, directions = eigh(symmetric, subset_by_index=[0, 0])
         raise NotPositiveSemidefinite(float(eigenvalues[0]), directions[:, 0], float(allowed))
     return Spectrum(float(eigenvalues[0]), float(eigenvalues[-1]), float(allowed))
-
-
-class KernelPerceptron(ClassifierMixin, BaseEstimator):
-    r"""The perceptron in the feature space of a kernel, for two classes (alg-kernel-perceptron).
-
-    It visits one example after the other, and where :math:`y_i f(x_i) \le 0` - a score of 0 counts as a
-    mistake, for the machine starts at 0 - it adds :math:`y_i \phi(x_i)` to w, and with a bias :math:`y_i`
-    to b. So :math:`w = \sum_i c_i \phi(x_i)`, where :math:`|c_i|` counts the mistakes at example i and
-    :math:`c_i` has the sign of :math:`y_i` (prop-kernel-combination): a sum over those on which a mistake
-    was made. It stops after an epoch without mistakes.
-
-    The scores of the whole sample are kept up to date, so that an epoch takes m operations for each mistake,
-    and the rows of the Gram matrix are computed when a mistake first needs them.
-
-    Parameters
-    ----------
-    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel
-        See :func:`resolve`. For "precomputed", ``fit`` takes the Gram matrix of the sample and ``predict`` a
-        row :math:`(K(x, x_i))_i` over the sample for each x. That the matrix is positive semidefinite is
-        assumed; :func:`check_psd` says whether it is.
-    gamma : float, "scale" or "auto"
-        Of "rbf" and "polynomial", see :func:`resolve`; ``partial_fit`` keeps that of the first batch.
-    degree : int
-        Of "polynomial".
-    coef0 : float
-        Of "polynomial".
-    bias : bool
-        Whether there is a bias. It is that of a feature which is always 1, as if K were :math:`K + 1`.
-    average : bool
-        Whether to answer with the average of w and b over all steps, those without a mistake included,
-        instead of the last ones. The last ones make no mistake on the sample if ``converged_``; the average
-        may.
-    max_iter : int
-        At most so many epochs in ``fit``.
-    shuffle : bool
-        Whether every epoch visits the examples in a new random order.
-    random_state : int, RandomState or None
-        Draws the orders.
-
-    Attributes
-    ----------
-    classes_ : (2,) array
-        The labels, sorted; ``classes_[1]`` is :math:`y = +1`. A score of 0 is answered with ``classes_[0]``.
-    kernel_ : Kernel
-        The kernel in use.
-    support_ : (s,) int array
-        Which examples have a coefficient; after ``partial_fit`` all batches are counted through.
-    support_vectors_ : (s, d) array or sparse matrix
-        These examples; not for "precomputed".
-    dual_coef_ : (1, s) array
-        Their coefficients :math:`c_i`, averaged with ``average``.
-    intercept_ : (1,) array
-        b.
-    mistakes_ : (n,) int array
-        The mistakes of each of the n epochs.
-    n_iter_ : int
-        The number of epochs, the last included. Each ``partial_fit`` is one.
-    converged_ : bool
-        Whether the last epoch made no mistake.
-    t_ : int
-        The number of steps: examples visited.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : (d,) array of str
-        Their names, where ``X`` had names.
-
-    Examples
-    --------
-    >>> from mcutils.kernel import KernelPerceptron
-    >>> X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], ["equal", "equal", "not", "not"]
-    >>> machine = KernelPerceptron("polynomial", gamma=1.0, degree=2, average=False, shuffle=False).fit(X, y)
-    >>> machine.mistakes_
-    array([3, 4, 4, 1, 2, 2, 1, 0])
-    >>> machine.predict(X).tolist()
-    ['equal', 'equal', 'not', 'not']
-    """
-
-    def __init__(
-        self,
-        kernel: str | Kernel = "linear",
-        *,
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        bias: bool = True,
-        average: bool = True,
-        max_iter: int = 100,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.bias = bias
-        self.average = average
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Start at 0, and visit the examples in epochs until one is without mistakes.
-
-        Parameters
-        ----------
-        X : (m, d) array-like, sparse matrix or data frame
-        y : (m,) array-like
-            Labels of two classes.
-
-        Returns
-        -------
-        KernelPerceptron
-        """
-        most = _integer(self.max_iter, "max_iter", 1)
-        X, labels = self._validate(X, y=y)
-        kind = type_of_target(labels, input_name="y", raise_unknown=True)
-        self.classes_ = np.unique(labels)
-        if kind != "binary":
-            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-        if len(self.classes_) < 2:
-            raise ValueError(f"y must have 2 classes, found 1 class: {self.classes_.tolist()}")
-        self._begin(X)
-        if _is_precomputed(self.kernel_) and X.shape[0] != X.shape[1]:
-            raise ValueError(f"a precomputed kernel must be a square matrix in fit, found shape {X.shape}")
-        self._epochs(X, labels, most)
-        if not self.converged_:
-            warnings.warn(
-                f"epoch {self.n_iter_}, the last, made {self.mistakes_[-1]} mistakes on {len(labels)} "
-                "examples: max_iter is too small, or no machine with this kernel separates the classes",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self
-
-    @available_if(lambda self: not _is_precomputed(self.kernel))
-    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Visit some more examples, once each; not for "precomputed", which has no values between batches.
-
-        Parameters
-        ----------
-        X : (m, d) array-like, sparse matrix or data frame
-        y : (m,) array-like
-            Their labels; a batch may be of one class.
-        classes : (2,) array-like, optional
-            Both labels; needed in the first call.
-
-        Returns
-        -------
-        KernelPerceptron
-        """
-        first = first_call(self, classes)
-        if len(self.classes_) != 2:
-            found = len(self.classes_)
-            raise ValueError(f"Only binary classification is supported. Found {found} classes.")
-        X, labels = self._validate(X, y=y, reset=first)
-        if not np.isin(labels, self.classes_).all():
-            unknown = np.setdiff1d(labels, self.classes_)
-            raise ValueError(f"y has labels that are not among the classes: {unknown[:6].tolist()}")
-        if first:
-            self._begin(X)
-        self._epochs(X, labels, 1)
-        return self
-
-    def decision_function(self, X: Any) -> Floats:
-        """The score f(x) of each row; positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array
-        """
-        check_is_fitted(self)
-        return self._expand(self._validate(X, reset=False), self.dual_coef_[0]) + float(self.intercept_[0])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label by the sign of the score.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array
-        """
-        scores = self.decision_function(X)
-        labels: NDArray[Any] = self.classes_[(scores > 0).astype(np.intp)]
-        return labels
-
-    def _validate(self, X: Any, **more: Any) -> Any:
-        sparse = False if _is_precomputed(self.kernel) else "csr"
-        return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, **more)
-
-    def _begin(self, X: Any) -> None:
-        """The machine 0, which has seen nothing."""
-        for name in ("bias", "average", "shuffle"):
-            switch(getattr(self, name), name)
-        seed(self.random_state)
-        self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
-        self.support_ = np.empty(0, dtype=np.intp)
-        if not _is_precomputed(self.kernel_):
-            self.support_vectors_ = X[:0]
-        self.mistakes_ = np.empty(0, dtype=np.intp)
-        self.t_ = 0
-        self._examples = 0
-        self._sums = np.empty(0)  # c: of the labels at the mistakes
-        self._lates = np.empty(0)  # of the labels times the steps before the mistakes
-
-    def _expand(self, X: Any, coefficients: Floats) -> Floats:
-        points = self.support_ if _is_precomputed(self.kernel_) else self.support_vectors_
-        return self.kernel_.expand(X, points, coefficients)
-
-    def _epochs(self, X: Any, labels: NDArray[Any], most: int) -> None:
-        """Epochs over the examples, on top of what the machine has learned so far."""
-        m = len(labels)
-        y = np.where(labels == self.classes_[1], 1.0, -1.0)
-        one = 1.0 if self.bias else 0.0
-        generator = check_random_state(self.random_state)
-        rows = _Rows(self.kernel_, X)
-        scores = self._expand(X, self._sums) + one * self._sums.sum()
-        sums, lates = np.zeros(m), np.zeros(m)
-        mistakes: list[int] = []
-        while len(mistakes) < most and 0 not in mistakes:
-            order = generator.permutation(m) if self.shuffle else np.arange(m)
-            place, made = 0, 0
-            while True:
-                rest = order[place:]
-                wrong = np.flatnonzero(y[rest] * scores[rest] <= 0)
-                if not len(wrong):
-                    break
-                place += int(wrong[0])
-                i = int(order[place])
-                scores += y[i] * (rows(rest[wrong]) + one)
-                sums[i] += y[i]
-                lates[i] += y[i] * (self.t_ + place)
-                place, made = place + 1, made + 1
-            mistakes.append(made)
-            self.t_ += m
-
-        support = np.flatnonzero(sums)
-        if not _is_precomputed(self.kernel_):
-            stack = sparse_vstack if issparse(X) or issparse(self.support_vectors_) else np.vstack
-            self.support_vectors_ = stack([self.support_vectors_, X[support]])
-        self.support_ = np.concatenate([self.support_, self._examples + support])
-        self._examples += m
-        self._sums = np.concatenate([self._sums, sums[support]])
-        self._lates = np.concatenate([self._lates, lates[support]])
-        coefficients = self._sums - self._lates / self.t_ if self.average else self._sums
-        self.dual_coef_ = coefficients[None, :].copy()
-        self.intercept_ = np.array([one * coefficients.sum()])
-        self.mistakes_ = np.concatenate([self.mistakes_, np.array(mistakes, dtype=np.intp)])
-        self.n_iter_ = len(self.mistakes_)
-        self.converged_ = bool(self.mistakes_[-1] == 0)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.pairwise = _is_precomputed(self.kernel)
-        tags.input_tags.sparse = not _is_precomputed(self.kernel)
-        return tags
-
-
-def _is_precomputed(kernel: Any) -> bool:
-    return (kernel.name if isinstance(kernel, Kernel) else kernel) == "precomputed"
-
-
-class _Rows:
-    """Rows of the Gram matrix of a sample: computed in blocks when needed, and kept while there is room."""
-
-    def __init__(self, kernel: Kernel, X: Any):
-        self.kernel, self.X = kernel, X
-        self.kept: dict[int, Floats] = {}
-        self.room = max(_ROWS, _CACHE_BYTES // (8 * X.shape[0]))
-        self.blocks = 0
-
-    def __call__(self, coming: NDArray[np.intp]) -> Floats:
-        """The row of the first; if it must be computed, so are the next, which may be needed as well."""
-        if _is_precomputed(self.kernel):
-            row: Floats = self.X[coming[0]]
-            return row
-        i = int(coming[0])
-        if i not in self.kept:
-            # the more mistakes there were, the more are to be expected, and the more pays to compute together
-            ahead = min(1 + self.blocks // 4, _ROWS)
-            block = [j for j in coming[:ahead].tolist() if j not in self.kept]
-            if len(self.kept) + len(block) > self.room:
-                self.kept.clear()
-            values = self.kernel._finite(self.kernel.block, self.X[block], self.X)
-            self.kept.update(zip(block, values, strict=True))
-            self.blocks += 1
-        return self.kept[i]

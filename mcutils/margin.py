@@ -25,7 +25,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import number, reals
+from ._checks import class_labels, number, reals, score_table
 
 __all__ = ["Sandwich", "empirical_margin_loss", "margins", "predict", "rho_loss", "sandwich"]
 
@@ -55,7 +55,7 @@ def predict(scores: ArrayLike, tie: Tie = "smallest") -> NDArray[np.intp]:
     >>> predict(scores), predict(scores, "largest"), predict(scores, [2, 0, 1])
     (array([0, 1]), array([1, 2]), array([0, 2]))
     """
-    table = _check_scores(scores)
+    table = score_table(scores)
     order = _order(tie, table.shape[1])
     # the first maximum in the order of preference, and the class that stands there
     winner: NDArray[np.intp] = order[table[:, order].argmax(axis=1)]
@@ -83,8 +83,8 @@ def margins(scores: ArrayLike, y: ArrayLike) -> Floats:
     >>> margins([[0.2, 0.1], [0.2, 0.1]], [0, 1])
     array([ 0.1, -0.1])
     """
-    table = _check_scores(scores)
-    labels = _check_labels(y, *table.shape)
+    table = score_table(scores)
+    labels = class_labels(y, *table.shape)
     rows = np.arange(len(table))
     others = table.copy()
     others[rows, labels] = -np.inf
@@ -213,7 +213,7 @@ def sandwich(scores: ArrayLike, y: ArrayLike, rho: float, tie: Tie = "smallest")
     [0.0, 0.333, 0.667]
     """
     rho = _check_rho(rho)
-    table = _check_scores(scores)
+    table = score_table(scores)
     found = margins(table, y)
     if isinstance(tie, str) and tie == "for":
         wrong = found < 0
@@ -242,35 +242,6 @@ def _order(tie: Tie, k: int) -> NDArray[np.intp]:
     if order.dtype.kind not in "iu" or order.shape != (k,) or sorted(order.tolist()) != list(range(k)):
         raise ValueError(f"tie must name each of the classes 0 to {k - 1} once, found {tie!r}")
     return order.astype(np.intp)
-
-
-def _check_scores(scores: ArrayLike) -> Floats:
-    table = np.asarray(scores)
-    if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
-        raise ValueError(
-            "scores must be a matrix with a row for each of at least one example and a column for each of at "
-            f"least two classes, found shape {table.shape}"
-        )
-    if table.dtype.kind not in "iuf":
-        raise ValueError(f"scores must be real numbers, found dtype {table.dtype}")
-    table = table.astype(np.float64, copy=False)
-    if not np.isfinite(table).all():
-        raise ValueError(f"scores must be finite, found {table[~np.isfinite(table)][0]}")
-    return table
-
-
-def _check_labels(y: ArrayLike, m: int, k: int) -> NDArray[np.intp]:
-    labels = np.asarray(y)
-    if labels.shape != (m,):
-        raise ValueError(
-            f"y must have one class for each of the {m} rows of scores, found shape {labels.shape}"
-        )
-    if labels.dtype.kind not in "iu":
-        raise ValueError(f"y must be integers, the columns of the true classes, found dtype {labels.dtype}")
-    if labels.min() < 0 or labels.max() >= k:
-        bad = labels[(labels < 0) | (labels >= k)][0]
-        raise ValueError(f"y must be integers from 0 to {k - 1}, the columns of scores, found {bad}")
-    return labels.astype(np.intp)
 
 
 def _check_rho(rho: Any) -> float:

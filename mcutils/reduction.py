@@ -23,12 +23,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
 from ._checks import integer, one_of, seed
-from ._machines import BinaryReduction, Column, Floats, Indices, Scorer, linear_scores
+from ._reduction import BinaryReduction, Column, Scorer, linear_scores
+from ._typing import Floats, Ints
 
 __all__ = ["OneVsAll", "OneVsOne", "pairs", "sums", "tournament", "votes"]
 
 # answers, for the examples of some rows, the score of first against second, first < second
-Duel: TypeAlias = Callable[[Indices, int, int], NDArray[Any]]
+Duel: TypeAlias = Callable[[Ints, int, int], NDArray[Any]]
 
 # Scores of linear machines are decoded in chunks of examples, with a work space of about this many bytes:
 # small enough for the cache of a core, large enough that a chunk costs more than the calls that it takes.
@@ -39,7 +40,7 @@ _CHUNK_BYTES = 2**20
 # Decoding the scores of all pairs
 
 
-def pairs(k: int) -> Indices:
+def pairs(k: int) -> Ints:
     """All pairs of k classes in their order, a row each.
 
     Parameters
@@ -137,7 +138,7 @@ def tournament(scores: ArrayLike, bracket: ArrayLike | None = None) -> NDArray[n
     if order.shape != (k,) or order.dtype.kind not in "iu" or (np.sort(order) != np.arange(k)).any():
         raise ValueError(f"bracket must have each class from 0 to {k - 1} once, found {order.tolist()}")
 
-    def duel(rows: Indices, first: int, second: int) -> NDArray[Any]:
+    def duel(rows: Ints, first: int, second: int) -> NDArray[Any]:
         scores: NDArray[Any] = table[rows, _place(k, first, second)]
         return scores
 
@@ -214,7 +215,7 @@ def _play(bracket: list[int], n: int, duel: Duel) -> NDArray[np.intp]:
     return survived
 
 
-def _winner(k: int, first: Indices, second: Indices, duel: Duel) -> Indices:
+def _winner(k: int, first: Ints, second: Ints, duel: Duel) -> Ints:
     """Of first < second, the winner for each example; each pair that occurs is asked once."""
     winner = first.copy()
     pair = first * k + second
@@ -493,7 +494,7 @@ class OneVsOne(BinaryReduction):
         """Rounds survived, or with several brackets the titles, (k, n)."""
         k, n = len(self.classes_), X.shape[0]
 
-        def duel(rows: Indices, first: int, second: int) -> NDArray[Any]:
+        def duel(rows: Ints, first: int, second: int) -> NDArray[Any]:
             s = _place(k, first, second)
             some = X if len(rows) == n else _safe_indexing(X, rows)
             scores: NDArray[Any] = scorer(some, slice(s, s + 1))[0]

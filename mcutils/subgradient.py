@@ -30,21 +30,11 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from . import _hinge
 from ._checks import first_call, number, or_none, seed
 from ._weights import example_weights, times_class_weight
 from .certificate import Certificate
-from .hinge import (
-    ClassMap,
-    _balanced,
-    _check_cost,
-    _check_loss,
-    _dual_parts,
-    _gaps,
-    _losses,
-    _pull,
-    _used,
-    lipschitz,
-)
+from .hinge import ClassMap, lipschitz
 
 __all__ = ["SubgradientMachine", "rate"]
 
@@ -476,7 +466,7 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", **more)
 
     def _check_parameters(self) -> None:
-        _check_loss(self.loss)
+        _hinge.check_loss(self.loss)
         for name, optional in (("C", False), ("alpha", True)):
             value = getattr(self, name)
             if not (optional and value is None) and (not _is_number(value) or not 0 < value < np.inf):
@@ -548,7 +538,7 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
     def _begin(self, X: Any, weights: Floats, m: int) -> None:
         """W = 0, which has seen nothing."""
         k, d = len(self.classes_), X.shape[1]
-        costs = _check_cost(self.cost, k)
+        costs = _hinge.check_cost(self.cost, k)
         self._costs = 1.0 - np.eye(k) if costs is None else costs
         self._similar = np.empty((0, 0))
         if self.class_map is not None:
@@ -636,19 +626,21 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         paid = 0.0
         for start in range(0, X.shape[0], _BLOCK):
             block = slice(start, start + _BLOCK)
-            gaps = _gaps(self._scores(X[block]), codes[block], self._costs)
-            paid += float(weights[block] @ _losses(self.loss, gaps))
+            gaps = _hinge.gaps(self._scores(X[block]), codes[block], self._costs)
+            paid += float(weights[block] @ _hinge.losses(self.loss, gaps))
         appended = self._mode() == 1
         columns = np.column_stack([self.coef_, self.intercept_]) if appended else self.coef_
         objective = float(self._half_square(columns) + price * paid)
         # multipliers A, two terms of their dual value, and the largest a for which a A is feasible
         if self._mode() == 2:
             prices, A = price * weights, self._factor() * self._counts
-            used = _used(self.loss, A)
+            used = _hinge.load(self.loss, A)
             A *= np.divide(prices, used, out=np.ones_like(used), where=used > prices)[:, None]
-            A = _balanced(A, codes, self._costs)
-            linear, square = _dual_parts(A, _pull(A, codes), X, codes, self._costs, self.class_map)
-            used = _used(self.loss, A)
+            A = _hinge.balanced(A, codes, self._costs)
+            linear, square = _hinge.dual_parts(
+                A, _hinge.coefficients(A, codes), X, codes, self._costs, self.class_map
+            )
+            used = _hinge.load(self.loss, A)
             most = float(np.divide(prices, used, out=np.full_like(used, np.inf), where=used > 0).min())
         else:
             linear = self._factor() * self._asked

@@ -25,7 +25,8 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mcutils import binary, capacity, kernel
+from mcutils import _rows, binary, capacity, kernel
+from mcutils.binary import _ascent
 from mcutils.jit import smo
 
 solvers.options.update(show_progress=False, abstol=1e-11, reltol=1e-11, feastol=1e-11)
@@ -289,10 +290,10 @@ def test_rows_in_blocks_are_the_whole_matrix(monkeypatch, trial, bias):
         asked.append(len(rows))
         return gram[rows][:, columns]
 
-    monkeypatch.setattr(binary, "_BLOCK", 6)
-    monkeypatch.setattr(binary, "CACHE_BYTES", 0)
-    by_rows = binary._Gram(np.diag(gram).copy(), compute)
-    found = binary._solve(by_rows, y, C, bias=bias, tol=1e-9, max_iter=10**7)
+    monkeypatch.setattr(_rows, "BLOCK", 6)
+    monkeypatch.setattr(_rows, "CACHE_BYTES", 0)
+    by_rows = _rows.Gram(np.diag(gram).copy(), compute)
+    found = binary.solve(by_rows, y, C, bias=bias, tol=1e-9, max_iter=10**7)
     assert found.converged
     assert by_rows._kept.shape[0] <= 12
     assert asked
@@ -304,9 +305,9 @@ def test_rows_in_blocks_are_the_whole_matrix(monkeypatch, trial, bias):
 @pytest.mark.parametrize("trial", range(0, 60, 4))
 def test_the_hard_machine_in_blocks(monkeypatch, trial):
     X, y = hard_sample(trial)
-    monkeypatch.setattr(binary, "_BLOCK", 6)
-    monkeypatch.setattr(binary, "WHOLE_BYTES", 0)
-    monkeypatch.setattr(binary, "CACHE_BYTES", 0)
+    monkeypatch.setattr(_rows, "BLOCK", 6)
+    monkeypatch.setattr(_rows, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(_rows, "CACHE_BYTES", 0)
     machine = binary.BinarySVM(inf)
     try:
         whole = binary.solve_svm(X @ X.T, y, inf).certificate.primal
@@ -367,17 +368,17 @@ def test_where_numbers_end_the_ascent_ends(monkeypatch, whole, C, size):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = np.where(X[:, 0] > 0.3 * rng.normal(size=60) * (inf > C), 1, -1)
-    rounds, refresh = [0], binary._Ascent.refresh
+    rounds, refresh = [0], _ascent.Ascent.refresh
 
     def counting(self):
         rounds[0] += 1
         assert rounds[0] < 200, "a round without steps is repeated for ever"
         refresh(self)
 
-    monkeypatch.setattr(binary._Ascent, "refresh", counting)
+    monkeypatch.setattr(_ascent.Ascent, "refresh", counting)
     if not whole:
-        monkeypatch.setattr(binary, "_BLOCK", 16)
-        monkeypatch.setattr(binary, "WHOLE_BYTES", 0)
+        monkeypatch.setattr(_rows, "BLOCK", 16)
+        monkeypatch.setattr(_rows, "WHOLE_BYTES", 0)
     machine = binary.BinarySVM(C, kernel="linear", max_iter=20_000)
     said = ""
     with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -395,11 +396,11 @@ def test_where_numbers_end_the_ascent_ends(monkeypatch, whole, C, size):
 @pytest.mark.parametrize("max_iter", [1, 10])
 def test_max_iter_bounds_the_steps(monkeypatch, whole, max_iter):
     gram, y, C = sample(8)
-    monkeypatch.setattr(binary, "_BLOCK", 6)
-    rows = binary._Gram(np.diag(gram).copy(), lambda rows, columns: gram[rows][:, columns])
+    monkeypatch.setattr(_rows, "BLOCK", 6)
+    rows = _rows.Gram(np.diag(gram).copy(), lambda rows, columns: gram[rows][:, columns])
     with pytest.warns(ConvergenceWarning, match=f"after {max_iter} steps"):
-        found = binary._solve(
-            binary._Gram.of_matrix(gram) if whole else rows, y, C, bias=True, tol=1e-9, max_iter=max_iter
+        found = binary.solve(
+            _rows.Gram.of_matrix(gram) if whole else rows, y, C, bias=True, tol=1e-9, max_iter=max_iter
         )
     assert found.certificate.n_iter == max_iter
 
@@ -433,7 +434,7 @@ def test_products_with_twice_the_digits(problem):
     matrix[:, -1] = -matrix[:, 0]
     factors[-1] = np.nextafter(factors[0], np.inf)
     symmetric = np.tril(matrix) + np.tril(matrix, -1).T
-    found = binary._Gram.of_matrix(symmetric).precise_product(factors)
+    found = _rows.Gram.of_matrix(symmetric).precise_product(factors)
     for i, row in enumerate(symmetric.tolist()):
         terms = [Fraction(a) * Fraction(b) for a, b in zip(row, factors.tolist(), strict=True)]
         exact, size = sum(terms), sum(map(abs, terms))

@@ -22,7 +22,7 @@ ESTIMATORS = {
 
 # Together these fits set every attribute that is listed.
 SETTINGS = {
-    "mcutils.kernel.KernelPerceptron": [{"kernel": "rbf"}],
+    "mcutils.perceptron.KernelPerceptron": [{"kernel": "rbf"}],
     "mcutils.perceptron.MulticlassPerceptron": [{}, {"kernel": "rbf"}, {"average": "voted"}],
     "mcutils.solver.CrammerSinger": [{}, {"kernel": "rbf"}],
     "mcutils.solver.WestonWatkins": [{}, {"kernel": "rbf"}],

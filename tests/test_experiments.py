@@ -13,8 +13,8 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import StratifiedGroupKFold
 
-from experiments import comparison as command
 from experiments import RESULTS, read
+from experiments import comparison as command
 from mcutils import data
 from mcutils.comparison import check_groups, folds, nested
 

@@ -144,7 +144,7 @@ def test_sparse_rows_are_solved_as_dense_ones(monkeypatch, m, d, form, direct):
     peer = Ridge(0.7).fit(X, np.eye(3)[y], sample_weight=weights)
     expected = leave_one_out_confusion(X, y, alpha=0.7, sample_weight=weights)
     dense = RidgeOneVsAll(0.7).fit(X, y, sample_weight=weights)
-    monkeypatch.setattr("mcutils.frontier._DIRECT", direct)
+    monkeypatch.setattr("mcutils.frontier._ridge.DIRECT", direct)
     found = RidgeOneVsAll(0.7).fit(form(X), y, sample_weight=weights)
     for other in (peer, dense):
         # conjugate gradients: the residual is small, not the error
@@ -185,10 +185,11 @@ def test_without_a_factor_fifths_are_held_out(monkeypatch):
         rest = part != p
         answers = RidgeOneVsAll().fit(X[rest], y[rest], weights[rest]).predict(X[~rest])
         np.add.at(expected, (y[~rest], answers), weights[~rest])
-    monkeypatch.setattr("mcutils.frontier._DIRECT", 30)
+    monkeypatch.setattr("mcutils.frontier._ridge.DIRECT", 30)
+    monkeypatch.setattr("mcutils.frontier._order.DIRECT", 30)
     found = leave_one_out_confusion(sparse.csr_array(X), y, sample_weight=weights)
     np.testing.assert_array_equal(found, expected)
-    monkeypatch.setattr("mcutils.frontier._MOST_STEPS", 2)
+    monkeypatch.setattr("mcutils.frontier._ridge._MOST_STEPS", 2)
     with pytest.warns(ConvergenceWarning, match=r"solved up to .* not 1e-10, in 2 steps: increase alpha"):
         RidgeOneVsAll().fit(sparse.csr_array(X), y)
     with pytest.raises(
@@ -255,7 +256,7 @@ def test_an_example_that_is_alone_in_its_class_is_never_recognised():
 def test_many_examples_are_treated_by_parts(monkeypatch):
     X, y, _ = small(1, 5, m=60)
     whole = leave_one_out_confusion(X, y)
-    monkeypatch.setattr("mcutils.frontier._CHUNK", 12)
+    monkeypatch.setattr("mcutils.frontier._ridge._CHUNK", 12)
     np.testing.assert_array_equal(leave_one_out_confusion(X, y), whole)
 
 

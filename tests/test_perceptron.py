@@ -1,6 +1,8 @@
 """The perceptron of k classes: exact twins that keep nothing, optimality by vertices, peers, and the bound.
 
 The mistakes of every update, also of random ones, are counted against a margin that is certified.
+
+The kernel perceptron: exact twins that keep no scores, the same machine in feature space, and scikit-learn's.
 """
 
 import os
@@ -18,16 +20,24 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import csc_array, csr_array, csr_matrix
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_blobs, make_circles
+from sklearn.datasets import load_iris, make_blobs, make_circles, make_moons
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mcutils import kernel, perceptron
+from mcutils import _rows, kernel
 from mcutils.binary import NotSeparable, solve_svm
 from mcutils.jit import perceptron as jit
-from mcutils.kernel import KernelPerceptron
-from mcutils.perceptron import MulticlassPerceptron, mira, mistake_bound, ultraconservative
+from mcutils.perceptron import (
+    KernelPerceptron,
+    MulticlassPerceptron,
+    _bound,
+    _updates,
+    mira,
+    mistake_bound,
+    ultraconservative,
+)
 
 UPDATES = ("top", "uniform", "proportional", "mira")
 
@@ -832,7 +842,7 @@ def test_what_is_compiled_is_what_the_updates_are():
                 expected = np.zeros(k)
                 if rivals.any():
                     with np.errstate(over="ignore"):
-                        expected = perceptron._step(update, f, y, weight, costs[y], square)
+                        expected = _updates.step(update, f, y, weight, costs[y], square)
                 np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12 * weight)
         assert jit.step(-1, f, y, weight, costs, square, who[:k], by[:k]) == rivals.sum()
 
@@ -855,7 +865,9 @@ def test_a_compiled_epoch_is_the_one_in_python(update, average, monkeypatch):
     expected = run(update, X)
     found = [run(update, csr_array(X)), run(update, np.asfortranarray(X))]
     if update != "mira":  # which is not told the example
-        found += [run(lambda f, y: perceptron._tau(update, f, y, 0.0), form) for form in (X, csr_array(X))]
+        found += [
+            run(lambda f, y: _updates.coefficients(update, f, y, 0.0), form) for form in (X, csr_array(X))
+        ]
     for name in ("step", "move_dense", "move_sparse", "visit_dense", "visit_sparse"):
         monkeypatch.setattr(jit, name, getattr(jit, name).py_func)
     found += [run(update, X), run(update, csr_array(X))]
@@ -989,9 +1001,9 @@ def test_by_rows_it_is_the_same(monkeypatch):
     expected = mistake_bound(X, y)
     owner, rival = np.nonzero(y[:, None] != np.arange(4))
     arguments = kernel.linear, X, y, owner, rival, 4, 1.0
-    whole = perceptron._pairs_gram(*arguments).whole
-    monkeypatch.setattr(perceptron, "WHOLE_BYTES", 0)
-    rows = perceptron._pairs_gram(*arguments)
+    whole = _bound.pairs_gram(*arguments).whole
+    monkeypatch.setattr(_rows, "WHOLE_BYTES", 0)
+    rows = _bound.pairs_gram(*arguments)
     assert rows.whole is None
     assert np.allclose(rows.diagonal, np.diag(whole))
     assert np.allclose(rows.compute(np.array([3, 0]), slice(None)), whole[[3, 0]])
@@ -1100,3 +1112,293 @@ def test_an_update_of_one_s_own_can_be_cloned_and_pickled():
     X, y = separable_sample(0)
     machine.set_params(max_iter=1000).fit(X, y)
     assert np.array_equal(pickle.loads(pickle.dumps(machine)).predict(X), machine.predict(X))
+
+
+# ---------------------------------------------------------------------------------------------------
+# Two classes: the kernel perceptron
+
+
+def naive_of_two_classes(gram, y, epochs, bias):
+    """Every score summed up anew from the coefficients; exact for a matrix of integers.
+
+    Returns the coefficients after each step, and the mistakes of each epoch.
+    """
+    m = len(y)
+    c, history, mistakes = [0] * m, [], []
+    while len(mistakes) < epochs and 0 not in mistakes:
+        made = 0
+        for i in range(m):
+            score = sum(c[j] * (gram[j][i] + bias) for j in range(m))
+            if y[i] * score <= 0:
+                c[i] += y[i]
+                made += 1
+            history.append(list(c))
+        mistakes.append(made)
+    return history, mistakes
+
+
+def tensor(X, q):
+    """Features of (<x, z> + 1)^q, in integers for integers: (x, 1) multiplied q times with itself."""
+    extended = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
+    features = np.ones((len(X), 1), dtype=X.dtype)
+    for _ in range(q):
+        features = (features[:, :, None] * extended[:, None, :]).reshape(len(X), -1)
+    return features
+
+
+TWO_CLASSES = st.integers(2, 9).flatmap(
+    lambda m: st.tuples(
+        hnp.arrays(np.int64, st.tuples(st.just(m), st.integers(1, 3)), elements=st.integers(-3, 3)),
+        hnp.arrays(np.int64, m, elements=st.sampled_from([-1, 1])).filter(lambda y: abs(y.sum()) < len(y)),
+    )
+)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("q", [1, 2, 3])
+@given(sample=TWO_CLASSES, bias=st.booleans(), epochs=st.integers(1, 12))
+@example(sample=(np.array([[0], [0]]), np.array([1, -1])), bias=True, epochs=3)  # inseparable: equal points
+@example(sample=(np.array([[0], [1]]), np.array([1, -1])), bias=False, epochs=3)  # inseparable: the origin
+@example(sample=(np.full((6, 2), 3), np.array([1, -1, -1, -1, 1, 1])), bias=False, epochs=6)  # sums of 0
+def test_the_kernel_perceptron_is_its_naive_twin(q, sample, bias, epochs):
+    X, y = sample
+    one = kernel.linear if q == 1 else kernel.polynomial(q, b=1.0)
+    gram = one.gram(X).astype(int)
+    history, mistakes = naive_of_two_classes(gram.tolist(), y.tolist(), epochs, int(bias))
+    options = {"bias": bias, "max_iter": epochs, "shuffle": False}
+    for average in (False, True):
+        found = KernelPerceptron(one, average=average, **options).fit(X, y)
+        c = np.mean(history, axis=0) if average else np.array(history[-1])
+        assert found.mistakes_.tolist() == mistakes
+        assert (found.n_iter_, found.converged_, found.t_) == (len(mistakes), mistakes[-1] == 0, len(history))
+        assert found.support_.tolist() == np.flatnonzero(history[-1]).tolist()
+        assert np.array_equal(found.support_vectors_, X[found.support_])
+        assert np.allclose(found.dual_coef_, c[None, found.support_], rtol=1e-13)
+        assert found.intercept_ == pytest.approx([bias * c.sum()], abs=1e-12)
+        scores = found.decision_function(X)
+        rounding = 1e-12 * (1 + gram.max())  # the terms of a sum that is almost 0 need not be small
+        assert np.allclose(scores, gram @ c + bias * c.sum(), rtol=1e-12, atol=rounding)
+        assert found.predict(X).tolist() == np.where(scores > 0, 1, -1).tolist()
+        if found.converged_ and not average:
+            assert (found.predict(X) == y).all()
+        own = KernelPerceptron("precomputed", average=average, **options).fit(gram, y)
+        assert np.array_equal(own.dual_coef_, found.dual_coef_)
+        assert np.allclose(own.decision_function(gram[:1]), scores[:1], rtol=1e-12, atol=rounding)
+
+
+@given(sample=TWO_CLASSES, q=st.integers(1, 3))
+def test_with_a_kernel_it_is_the_perceptron_in_feature_space_step_by_step(sample, q):
+    """After every single example: the score of every point, in integers, and the number of mistakes."""
+    X, y = sample
+    mapped = tensor(X, q)
+    w = np.zeros(mapped.shape[1], dtype=int)
+    machine = KernelPerceptron(kernel.polynomial(q, b=1.0), bias=False, average=False)
+    for _ in range(2):
+        for x, features, label in zip(X, mapped, y, strict=True):
+            wrong = label * (w @ features) <= 0
+            w += wrong * label * features
+            machine.partial_fit(x[None], [label], classes=[-1, 1])
+            assert machine.mistakes_[-1] == wrong
+            assert np.array_equal(machine.decision_function(X), mapped @ w)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("epochs", [1, 2, 7])
+def test_it_is_scikit_learn_s_perceptron(bias, epochs):
+    """The same order, the same update at a score of 0: the same w, b and answers in integers."""
+    rng = np.random.default_rng(epochs)
+    X, y = rng.integers(-4, 5, size=(60, 3)), np.where(rng.random(60) < 0.4, "no", "yes")
+    peer = Perceptron(shuffle=False, tol=None, max_iter=epochs, fit_intercept=bias).fit(X, y)
+    found = KernelPerceptron(shuffle=False, max_iter=epochs, bias=bias, average=False).fit(X, y)
+    assert found.n_iter_ == epochs  # not separable, so that neither stops
+    assert np.array_equal(found.dual_coef_ @ found.support_vectors_, peer.coef_)
+    assert np.array_equal(found.intercept_, peer.intercept_)
+    assert np.array_equal(found.decision_function(X), peer.decision_function(X))
+    assert np.array_equal(found.predict(X), peer.predict(X))
+    averaged = SGDClassifier(
+        loss="perceptron",
+        penalty=None,
+        learning_rate="constant",
+        eta0=1.0,
+        average=True,
+        shuffle=False,
+        tol=None,
+        max_iter=epochs,
+        fit_intercept=bias,
+    ).fit(X, y)
+    found.set_params(average=True).fit(X, y)
+    assert np.allclose(found.dual_coef_ @ found.support_vectors_, averaged.coef_, rtol=1e-10)
+    assert found.intercept_ == pytest.approx(averaged.intercept_, abs=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_the_rbf_kernel_it_is_the_perceptron_on_the_truncated_map(seed):
+    X, y = make_moons(80, noise=0.15, random_state=seed)
+    mapped = kernel.rbf_features(X, 1.0, 40)
+    radius = np.linalg.norm(X, axis=1).max()
+    assert kernel.rbf_truncation(1.0, radius, radius, 40) < 1e-6
+    peer = Perceptron(shuffle=False, tol=None, max_iter=3, fit_intercept=False).fit(mapped, y)
+    machine = KernelPerceptron("rbf", gamma=1.0, bias=False, average=False, shuffle=False)
+    for _ in range(3):
+        machine.partial_fit(X, y, classes=[0, 1])
+    assert np.allclose(machine.decision_function(X), peer.decision_function(mapped), atol=1e-4)
+
+
+def test_novikoff_s_bound():
+    """On data of margin rho within radius r at most (r / rho)^2 mistakes, in whatever order."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, size=(400, 2))
+    y = np.where(X @ [0.6, 0.8] > 0, 1, -1)
+    X, y = X[abs(X @ [0.6, 0.8]) > 0.1], y[abs(X @ [0.6, 0.8]) > 0.1]
+    for seed in range(5):
+        found = KernelPerceptron(bias=False, random_state=seed).fit(X, y)
+        assert found.converged_
+        assert found.mistakes_.sum() <= (X**2).sum(axis=1).max() / 0.1**2
+
+
+def test_batches_of_two_classes_are_epochs():
+    X, y = make_circles(120, noise=0.1, factor=0.5, random_state=0)
+    options = {"kernel": "rbf", "gamma": 2.0, "shuffle": False}
+    for average in (False, True):
+        whole = KernelPerceptron(**options, average=average, max_iter=1000).fit(X, y)
+        parts = KernelPerceptron(**options, average=average)
+        one = KernelPerceptron(**options, average=average)
+        for epoch in range(whole.n_iter_):
+            one.partial_fit(X, y, classes=[0, 1])
+            for start in range(0, 120, 50):
+                batch = slice(start, start + 50)
+                parts.partial_fit(X[batch], y[batch], classes=[0, 1] if start + epoch == 0 else None)
+        assert np.array_equal(one.mistakes_, whole.mistakes_)
+        assert one.t_ == parts.t_ == whole.t_
+        for other in (one, parts):
+            assert np.allclose(other.decision_function(X), whole.decision_function(X), atol=1e-9)
+            assert other.intercept_ == pytest.approx(whole.intercept_)
+            # counted through all batches: epoch by epoch, the same examples again
+            assert set((other.support_ % 120).tolist()) == set(whole.support_.tolist())
+            assert np.array_equal(other.support_vectors_, X[other.support_ % 120])
+
+
+@pytest.mark.parametrize("make", [csr_array, csr_matrix, pd.DataFrame])
+@pytest.mark.parametrize("name", ["linear", "polynomial", "rbf"])
+def test_two_classes_in_other_containers(make, name):
+    rng = np.random.default_rng(6)
+    X = (rng.integers(-3, 4, size=(40, 3)) * rng.integers(0, 2, size=(40, 3))).astype(float)
+    y = np.where(X[:, 0] * X[:, 1] + X[:, 2] > 0, "b", "a")
+    options = {"kernel": name, "gamma": 0.5, "coef0": 1.0, "random_state": 0, "max_iter": 500}
+    if name == "linear":
+        y = np.where(X.sum(axis=1) > 0, "b", "a")
+    plain = KernelPerceptron(**options).fit(X, y)
+    other = KernelPerceptron(**options).fit(make(X), y)
+    assert np.array_equal(other.mistakes_, plain.mistakes_)
+    assert np.allclose(other.decision_function(make(X)), plain.decision_function(X), atol=1e-9)
+    assert other.predict(make(X)).dtype == y.dtype
+    again = pickle.loads(pickle.dumps(other))
+    assert np.array_equal(again.predict(make(X)), other.predict(make(X)))
+
+
+def test_rows_of_two_classes_are_computed_when_needed_and_not_twice(monkeypatch):
+    X, y = make_circles(2000, noise=0.08, factor=0.4, random_state=1)
+    rows = []
+
+    def counting(X, Z):
+        rows.append(len(X))
+        return kernel.rbf(1.0).block(X, Z)
+
+    one = kernel.Kernel("counted", {}, counting, kernel.rbf(1.0).self_products)
+    options = {"average": False, "shuffle": False}
+    found = KernelPerceptron(one, **options).fit(X, y)
+    assert found.n_iter_ > 2
+    assert len(found.support_) <= sum(rows) < 200  # of 2000
+    # without room to keep them it takes more rows, and comes to the same
+    monkeypatch.setattr(_rows, "CACHE_BYTES", 0)
+    monkeypatch.setattr(_rows, "_ROWS", 2)
+    kept, rows[:] = sum(rows), []
+    small = _rows.RowCache(kernel.linear, X)
+    for i in range(10):
+        assert np.allclose(small(np.arange(i, 2000)), X @ X[i])
+        assert len(small.kept) <= 2
+    again = KernelPerceptron(one, **options).fit(X, y)
+    assert max(rows) <= 2
+    assert sum(rows) > kept / 2
+    assert np.array_equal(again.mistakes_, found.mistakes_)
+    assert np.allclose(again.decision_function(X), found.decision_function(X), atol=1e-10)
+
+
+def test_orders_of_two_classes():
+    X, y = make_moons(100, noise=0.1, random_state=0)
+    scores = [
+        KernelPerceptron("rbf", shuffle=shuffle, random_state=seed, max_iter=1000)
+        .fit(X, y)
+        .decision_function(X)
+        for shuffle, seed in ((True, 0), (True, 0), (True, 1), (False, 0), (False, 1))
+    ]
+    assert np.array_equal(scores[0], scores[1])
+    assert not np.allclose(scores[0], scores[2])
+    assert np.array_equal(scores[3], scores[4])
+
+
+def test_a_gram_matrix_of_two_classes_is_cut_on_both_sides():
+    """The tag says pairwise: in cross-validation, columns are chosen with the rows."""
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    gram = kernel.rbf(2.0).gram(X)
+    direct = cross_val_score(KernelPerceptron("rbf", gamma=2.0, random_state=0, max_iter=1000), X, y)
+    for name in ("precomputed", kernel.precomputed):
+        assert np.array_equal(
+            cross_val_score(KernelPerceptron(name, random_state=0, max_iter=1000), gram, y), direct
+        )
+    assert not hasattr(KernelPerceptron("precomputed"), "partial_fit")
+
+
+def test_it_says_that_two_classes_are_not_separated():
+    with pytest.warns(ConvergenceWarning, match="epoch 5, the last, made 2 mistakes on 2 examples"):
+        found = KernelPerceptron(max_iter=5).fit([[1.0], [1.0]], [0, 1])
+    assert not found.converged_
+    assert found.n_iter_ == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "X", "y", "message"),
+    [
+        ({"max_iter": 0}, [[0.0], [1.0]], [0, 1], "max_iter must be an integer, at least 1, found 0"),
+        ({"max_iter": 1.5}, [[0.0], [1.0]], [0, 1], "max_iter must be an integer, at least 1, found 1.5"),
+        ({"kernel": "sigmoid"}, [[0.0], [1.0]], [0, 1], "kernel must be .* found 'sigmoid'"),
+        ({"kernel": "rbf", "gamma": -1}, [[0.0], [1.0]], [0, 1], "gamma must be .* found -1"),
+        ({"kernel": "precomputed"}, [[0.0], [1.0]], [0, 1], r"square matrix in fit, found shape \(2, 1\)"),
+        ({}, [[0.0], [1.0], [2.0]], [0, 1, 2], "Only binary classification is supported"),
+        ({}, [[0.0], [1.0]], ["a", "a"], r"y must have 2 classes, found 1 class: \['a'\]"),
+        ({"bias": "no"}, [[0.0], [1.0]], [0, 1], "bias must be True or False, found 'no'"),
+        ({"average": 10}, [[0.0], [1.0]], [0, 1], "average must be True or False, found 10"),
+        ({"shuffle": None}, [[0.0], [1.0]], [0, 1], "shuffle must be True or False, found None"),
+    ],
+)
+def test_what_the_kernel_perceptron_refuses(options, X, y, message):
+    with pytest.raises(ValueError, match=message):
+        KernelPerceptron(**options).fit(X, y)
+
+
+def test_what_partial_fit_refuses_of_two_classes():
+    with pytest.raises(ValueError, match="classes must be given in the first call"):
+        KernelPerceptron().partial_fit([[1.0]], [0])
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        KernelPerceptron().partial_fit([[1.0]], [0], classes=[0, 1, 2])
+    machine = KernelPerceptron().partial_fit([[1.0]], ["a"], classes=["a", "b"])
+    with pytest.raises(ValueError, match=r"y has labels that are not among the classes: \['c'\]"):
+        machine.partial_fit([[1.0]], ["c"])
+    assert machine.predict([[1.0], [0.0]]).tolist() == ["a", "a"]
+
+
+CHECKED_ON_TWO_CLASSES = [
+    KernelPerceptron(random_state=0),
+    KernelPerceptron("rbf", average=False, shuffle=False),
+    KernelPerceptron("polynomial", bias=False, random_state=0),
+    KernelPerceptron("precomputed", random_state=0),
+    KernelPerceptron(kernel.linear + kernel.rbf(0.1), random_state=0),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(CHECKED_ON_TWO_CLASSES)
+def test_scikit_learn_accepts_the_kernel_perceptron(estimator, check):
+    assert os.environ["SCIPY_ARRAY_API"] == "1"
+    check(estimator)

@@ -42,10 +42,18 @@ def package():
         def method(self):
             """Something."""
 
+        @classmethod
+        def of_class(cls):
+            """Something."""
+
+        @staticmethod
+        def of_none():
+            """Something."""
+
     def function():
         """Something."""
 
-    for made in (Box, Box.method, function):
+    for made in (Box, Box.method, Box.of_class.__func__, Box.of_none, function):
         made.__module__ = "shop._box"
     names = {"Box": Box, "function": function, "Elsewhere": ModuleType, "number": 1}
     return {"__name__": "shop", "__all__": list(names), **names}
@@ -55,6 +63,7 @@ def test_classes_their_methods_and_functions_get_the_name_of_the_package(package
     set_public_module(package)
     assert package["Box"].__module__ == package["function"].__module__ == "shop"
     assert package["Box"].method.__module__ == "shop"
+    assert package["Box"].of_class.__module__ == package["Box"].of_none.__module__ == "shop"
 
 
 def test_what_is_from_elsewhere_keeps_its_name(package):
@@ -77,8 +86,9 @@ def test_the_examples_of_what_is_public_are_found_in_the_package(package):
 
     public = examples(package)
     for name, member in members(package).items():
-        parts = [member, *vars(member).values()] if isclass(member) else [member]
-        texts = [part.__doc__ or "" for part in parts if part is member or isfunction(part)]
+        parts = vars(member).values() if isclass(member) else []
+        functions = filter(isfunction, (getattr(part, "__func__", part) for part in parts))
+        texts = [part.__doc__ or "" for part in (member, *functions)]
         found = [test for test in public if f"{test}.".startswith(f"{package.__name__}.{name}.")]
         assert len(found) == sum(">>> " in text for text in texts), name
     for file in private_files(package):

@@ -17,7 +17,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mcutils import dual, hinge, kernel, solver
+from mcutils import _rows, dual, hinge, kernel
 from mcutils.jit import multiclass as compiled
 from mcutils.solver import CrammerSinger, WestonWatkins, solve_block, solve_interior, solve_qp
 
@@ -372,8 +372,8 @@ def test_a_start_is_moved_into_its_bounds():
 def test_rows_are_computed_as_they_are_touched(loss, monkeypatch):
     X, y = load_digits(return_X_y=True)
     X, y = X[:600], y[:600]
-    monkeypatch.setattr(solver, "_FIRST", 64)
-    monkeypatch.setattr(solver, "_MORE", 64)
+    monkeypatch.setattr(_rows, "FIRST", 64)
+    monkeypatch.setattr(_rows, "_MORE", 64)
     wide = MACHINES[loss](kernel="rbf", tol=1e-3).fit(X, y)
     # room for 200 rows only, fewer than there are support vectors
     narrow = MACHINES[loss](kernel="rbf", tol=1e-3, cache_size=200 * len(X) * 4 / 2**20).fit(X, y)
@@ -387,14 +387,14 @@ def test_rows_are_computed_as_they_are_touched(loss, monkeypatch):
 def counted(monkeypatch, most):
     """Count the rows that are computed, and refuse more than this: an endless loop would never be seen."""
     rows = [0]
-    take = solver._ByRows.take
+    take = _rows.WorkingSet.take
 
     def counting(self, new, violated):
         rows[0] += len(new)
         assert rows[0] <= most, "rows of the Gram matrix are exchanged for ever"
         take(self, new, violated)
 
-    monkeypatch.setattr(solver._ByRows, "take", counting)
+    monkeypatch.setattr(_rows.WorkingSet, "take", counting)
     return rows
 
 
@@ -421,7 +421,7 @@ def test_a_cache_of_a_tenth_of_the_rows_is_enough(loss, precision, monkeypatch):
 def test_max_iter_bounds_moves_and_exchanges(loss, monkeypatch):
     """So many times m, the last sweep or exchange excepted, however small the cache."""
     X, y = three_heaps(1200)
-    monkeypatch.setattr(solver, "_FIRST", 64)
+    monkeypatch.setattr(_rows, "FIRST", 64)
     for C, max_iter in product((1.0, 1e8), (1, 3)):
         with monkeypatch.context() as patch:
             rows = counted(patch, 64 + max_iter * len(X) + 64)
@@ -453,7 +453,7 @@ def awkward(name, m=300):
 def test_awkward_samples_and_a_tiny_cache(loss, name, monkeypatch):
     X, y = awkward(name)
     wide = MACHINES[loss](0.1, kernel="rbf", tol=1e-3).fit(X, y)
-    monkeypatch.setattr(solver, "_FIRST", 16)
+    monkeypatch.setattr(_rows, "FIRST", 16)
     narrow = MACHINES[loss](0.1, kernel="rbf", cache_size=1e-3, tol=1e-3)
     with monkeypatch.context() as patch:
         counted(patch, 100 * len(X))

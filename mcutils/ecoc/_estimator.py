@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._checks import seed
-from .._machines import BinaryReduction, Column
+from .._reduction import BinaryReduction, Column
 from .._typing import Floats
 from ._bound import TrainingErrorBound, training_error_bound
 from ._codes import Code, all_pairs, check_code, dense, exhaustive, one_vs_all, sparse

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import integer, jobs, one_of, seed
-from .._machines import _selectable
+from .._reduction import selectable
 from .._typing import Floats, Ints
 from .._weights import example_weights
 from ..reduction import pairs
@@ -123,7 +123,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 f"machine must have {asked[self.method]} for {self.method!r}, found {self.machine!r}"
             )
         labels: NDArray[Any] = validate_data(self, X="no_validation", y=y)
-        X = _selectable(X)
+        X = selectable(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         check_consistent_length(X, labels)
         check_classification_targets(labels)

@@ -1,40 +1,7 @@
-r"""The perceptron for k classes: every ultraconservative update, averaged and voted, linear or with a kernel.
-
-A machine has a weight vector for each class and scores :math:`f_y(x) = \langle w_y, \phi(x) \rangle`. It
-looks at one example after the other. Where the true class is not alone in front, so where
-
-.. math:: E = \{r \ne y : f_r(x) \ge f_y(x)\}
-
-is not empty, that is a *mistake* - a tie counts, for the machine starts at 0 - and every class moves,
-:math:`w_r \leftarrow w_r + \tau_r \phi(x)`. An update is *ultraconservative*
-(def-perceptron-ultraconservative) if
-
-.. math:: \tau_y = 1, \qquad \tau_r \le 0 \text{ on } E, \qquad \tau_r = 0 \text{ elsewhere}, \qquad
-   \sum_r \tau_r = 0.
-
-Whichever it is, on examples within the radius R, and of the margin :math:`\gamma` for some W of norm 1, it
-makes at most :math:`2 R^2 / \gamma^2` mistakes, in whatever order and however often they come
-(thm-perceptron-mistakes).
-
-Classes are rows of an array, from 0.
-
->>> from mcutils.perceptron import MulticlassPerceptron, mistake_bound
->>> X = [[0.0, 1.0], [1.0, 0.0], [-1.0, -1.0], [0.5, 2.0]]
->>> y = ["up", "right", "down", "up"]
->>> machine = MulticlassPerceptron(average=False, shuffle=False).fit(X, y)
->>> machine.mistakes_, machine.predict(X).tolist()
-(array([4, 1, 0]), ['up', 'right', 'down', 'up'])
->>> bool(machine.mistakes_.sum() <= mistake_bound(X, y).bound)
-True
-
-Reference: Crammer and Singer, *Ultraconservative online algorithms for multiclass problems*, Journal of
-Machine Learning Research 3 (2003) 951-991.
-"""
+"""The perceptron of k classes, and that of two classes and a kernel."""
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,240 +11,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import kernel as kernels
-from ._checks import first_call, seed, switch
-from ._weights import example_weights, times_class_weight
-from .binary import (
-    WHOLE_BYTES,
-    NotSeparable,
-    _check_max_iter,
-    _check_tol,
-    _Gram,
-    _refuse_underflow,
-    _solve,
-)
-from .certificate import Certificate
-from .hinge import _check_cost
-from .kernel import Kernel, _check_named, _integer, _is_precomputed, _points, _Rows, _squares, resolve
-from .margin import _check_labels, _check_scores
-
-__all__ = ["MistakeBound", "MulticlassPerceptron", "mira", "mistake_bound", "ultraconservative"]
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.intp]
-Update: TypeAlias = str | Callable[[Floats, int], ArrayLike]
-
-UPDATES = ("top", "uniform", "proportional", "mira")
+from .. import kernel as kernels
+from .._checks import first_call, integer, kernel_parameters, seed, switch
+from .._rows import RowCache, is_precomputed
+from .._typing import Floats, Ints
+from .._weights import example_weights, times_class_weight
+from ..kernel import Kernel, resolve
+from ._updates import UPDATES, Update, check_update, cost_table, step
 
 # With a kernel, the scores of so many examples are brought up to date at each mistake, the others' then.
 _BLOCK = 64
-
-
-# ---------------------------------------------------------------------------------------------------
-# Updates
-
-
-def ultraconservative(
-    scores: ArrayLike, y: ArrayLike, update: Update = "top", *, squares: ArrayLike | None = None
-) -> Floats:
-    r"""The coefficients :math:`\tau` of a step, for each row of scores (def-perceptron-ultraconservative).
-
-    Parameters
-    ----------
-    scores : (m, k) array-like
-        Finite scores of at least two classes.
-    y : (m,) array-like of int
-        The true classes, 0 to k - 1.
-    update : {"top", "uniform", "proportional", "mira"} or callable
-        Who pays, of the classes in :math:`E = \{r \ne y : f_r \ge f_y\}`:
-
-        * "top": one of the largest score, the smallest such class;
-        * "uniform": all, :math:`\tau_r = -1 / |E|`;
-        * "proportional": in proportion to :math:`f_r - f_y`; where all these are 0, as in the first step, all
-          the same;
-        * "mira": so that :math:`\|W\|` becomes as small as it can, in the manner of MIRA, but with
-          :math:`\tau_y = 1` (see :func:`mira`, which may take a shorter step);
-        * a function of a row of scores and its class that answers :math:`\tau`; what is not
-          ultraconservative is refused.
-    squares : (m,) array-like, optional
-        :math:`\|\phi(x_i)\|^2`, for "mira".
-
-    Returns
-    -------
-    (m, k) array
-        A row of zeros where there is no mistake.
-
-    Examples
-    --------
-    >>> scores, y = [[1.0, 4.0, 2.0, 0.0], [3.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]], [0, 0, 3]
-    >>> ultraconservative(scores, y) + 0.0
-    array([[ 1., -1.,  0.,  0.],
-           [ 0.,  0.,  0.,  0.],
-           [-1.,  0.,  0.,  1.]])
-    >>> ultraconservative(scores, y, "proportional")[0] + 0.0
-    array([ 1.  , -0.75, -0.25,  0.  ])
-    >>> ultraconservative(scores, y, "mira", squares=[4.0, 4.0, 4.0])[0] + 0.0
-    array([ 1.  , -0.75, -0.25,  0.  ])
-    """
-    table = _check_scores(scores)
-    labels = _check_labels(y, *table.shape)
-    _check_update(update)
-    if squares is not None:
-        lengths = _check_squares(squares, len(table))
-    elif isinstance(update, str) and update == "mira":
-        raise ValueError("squares must be given for 'mira': the squared norm of every example")
-    else:
-        lengths = np.zeros(len(table))
-    rows = zip(table, labels.tolist(), lengths.tolist(), strict=True)
-    with np.errstate(over="ignore"):
-        return np.array([_tau(update, f, c, square) for f, c, square in rows])
-
-
-def mira(scores: ArrayLike, y: ArrayLike, squares: ArrayLike) -> Floats:
-    r"""The coefficients of the original MIRA, whose steps may be shorter: :math:`\tau_y \le 1`.
-
-    Crammer and Singer's algorithm makes :math:`\frac12 \sum_r \|w_r + \tau_r \phi(x)\|^2` as small as it
-    can, where :math:`\sum_r \tau_r = 0`, :math:`\tau_y \le 1` and :math:`\tau_r \le 0` for the other
-    classes. With :math:`\tau = e_y - p` this is the point p of the simplex nearest to
-    :math:`e_y + f / \|\phi(x)\|^2`. As :math:`\tau = 0` is allowed, :math:`\|W\|` never grows; so it has to
-    start elsewhere than at 0, where it would stay, and it answers a tie with :math:`\tau = 0`. The update
-    "mira" of :func:`ultraconservative` solves the same problem with :math:`\tau_y = 1`; only those in E pay.
-
-    Often another algorithm is called MIRA: that of the least change of W after which the true class leads by
-    a cost.
-
-    Parameters
-    ----------
-    scores : (m, k) array-like
-        Finite scores of at least two classes.
-    y : (m,) array-like of int
-        The true classes, 0 to k - 1.
-    squares : (m,) array-like
-        :math:`\|\phi(x_i)\|^2`. Where it is 0, no step changes anything, and the answer is 0.
-
-    Returns
-    -------
-    (m, k) array
-
-    Examples
-    --------
-    >>> mira([[1.0, 2.0, 0.0], [0.0, 0.0, 0.0]], [0, 0], [1.0, 1.0]) + 0.0
-    array([[ 0.5, -0.5,  0. ],
-           [ 0. ,  0. ,  0. ]])
-    >>> mira([[1.0, 4.0, 0.0]], [0], [1.0]) + 0.0
-    array([[ 1., -1.,  0.]])
-    """
-    table = _check_scores(scores)
-    labels = _check_labels(y, *table.shape)
-    lengths = _check_squares(squares, len(table))
-    found = np.zeros(table.shape)
-    for tau, f, c, square in zip(found, table, labels.tolist(), lengths.tolist(), strict=True):
-        if square > 0 and f[c] < f.max():
-            lifted = f.copy()
-            lifted[c] += square
-            with np.errstate(over="ignore"):
-                tau -= _nearest(lifted, square)
-            tau[c] = 0.0
-            tau[c] = -tau.sum()
-    return found
-
-
-def _check_update(update: Any) -> None:
-    if not callable(update) and not (isinstance(update, str) and update in UPDATES):
-        raise ValueError(
-            f"update must be one of {', '.join(map(repr, UPDATES))} or callable, found {update!r}"
-        )
-
-
-def _check_squares(squares: ArrayLike, m: int) -> Floats:
-    lengths = np.asarray(squares)
-    if lengths.shape != (m,) or lengths.dtype.kind not in "buif":
-        raise ValueError(
-            f"squares must have one number for each of the {m} rows of scores, found shape {lengths.shape} "
-            f"of type {lengths.dtype}"
-        )
-    lengths = lengths.astype(np.float64)
-    if not (np.isfinite(lengths).all() and lengths.min() >= 0):
-        raise ValueError("squares must be finite numbers, at least 0")
-    return lengths
-
-
-def _nearest(v: Floats, size: float) -> Floats:
-    """The point of the simplex, of the sum 1, that is nearest to v / size; for the size 0 the limit."""
-    if size == 0:
-        first = np.where(v == v.max(), 1.0, 0.0)
-        limit: Floats = first / first.sum()
-        return limit
-    ordered = np.sort(v)[::-1]
-    ordered = ordered - ordered[0]  # the largest is 0, so that large scores do not swallow the size
-    # of the n largest, how far the level lies below them
-    depths = (np.cumsum(ordered) - size) / np.arange(1, len(v) + 1)
-    level = depths[int(np.append(ordered > depths, False).argmin()) - 1]
-    share = np.maximum(v - v.max() - level, 0.0)
-    found: Floats = share / share.sum()
-    return found
-
-
-def _tau(update: Update, f: Floats, y: int, square: float) -> Floats:
-    """The coefficients of one step; zeros without a mistake."""
-    tau = np.zeros(len(f))
-    ahead = f >= f[y]
-    ahead[y] = False
-    rivals = np.flatnonzero(ahead)
-    if not len(rivals):
-        return tau
-    if callable(update):
-        return _check_tau(update(f.copy(), y), f, y, ahead)
-    if update == "top":
-        tau[rivals[f[rivals].argmax()]] = -1.0
-    elif update == "mira":
-        tau[rivals] = -_nearest(f[rivals], square)
-    else:
-        leads = f[rivals] - f[y]
-        most = leads.max()
-        if most == np.inf:
-            leads = f[rivals] / 2 - f[y] / 2
-            most = leads.max()
-        if update == "proportional" and most > 0:
-            leads /= most  # so that their sum does not overflow
-            tau[rivals] = -leads / leads.sum()
-        else:
-            tau[rivals] = -1.0 / len(rivals)
-    tau[y] = 1.0
-    return tau
-
-
-def _step(update: Update, f: Floats, y: int, weight: float, costs: Floats, square: float) -> Floats:
-    """What the classes move by at a mistake: its weight times the cost of the first rival, times tau."""
-    rivals = np.where(costs > 0, f, -np.inf)
-    length = weight * float(costs[rivals.argmax()])
-    rivals[y] = f[y]
-    return length * _tau(update, rivals, y, length * square)
-
-
-def _check_tau(answer: ArrayLike, f: Floats, y: int, ahead: NDArray[np.bool_]) -> Floats:
-    tau = np.array(answer, dtype=np.float64)
-    if tau.shape != f.shape:
-        raise ValueError(
-            f"update must answer a number for each of {len(f)} classes, found the shape {tau.shape}"
-        )
-    others = np.delete(tau, y)
-    # written so that NaN is refused as well
-    lawful = (others <= 0).all() and not tau[~ahead & (np.arange(len(f)) != y)].any()
-    if not (lawful and tau[y] == 1 and abs(tau.sum()) <= 1e-9):
-        raise ValueError(
-            "update must be ultraconservative - 1 for the true class, at most 0 for those that score no "
-            f"less, 0 for the others, 0 in sum - found {tau.tolist()} for class {y} "
-            f"and the scores {f.tolist()}"
-        )
-    return tau
-
-
-# ---------------------------------------------------------------------------------------------------
-# The estimator
 
 
 class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
@@ -289,7 +35,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
     :func:`mistake_bound`). If no machine separates them, it never comes.
 
     For two classes, with any update, :math:`w_2 = -w_1` is the weight vector of the perceptron, and its
-    mistakes are the same (:class:`mcutils.kernel.KernelPerceptron`).
+    mistakes are the same (:class:`KernelPerceptron`).
 
     *Weights and costs.* With the weight s of an example and the cost :math:`\Delta(y, r)` of the answer r,
     the rivals are :math:`E = \{r : \Delta(y, r) > 0,\ f_r \ge f_y\}`, and at a mistake, where one of the
@@ -442,14 +188,14 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         -------
         MulticlassPerceptron
         """
-        most = _integer(self.max_iter, "max_iter", 1)
+        most = integer(self.max_iter, "max_iter", 1)
         self._check_parameters()
         X, labels = self._validate(X, y=y)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
-        if _is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
+        if is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel must be a square matrix in fit, found shape {X.shape}")
         weights = self._weigh(X, codes, sample_weight)
         rows = np.flatnonzero(weights > 0)
@@ -466,7 +212,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
             )
         return self
 
-    @available_if(lambda self: not _is_precomputed(self.kernel))
+    @available_if(lambda self: not is_precomputed(self.kernel))
     def partial_fit(
         self,
         X: Any,
@@ -565,21 +311,21 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         return labels
 
     def _validate(self, X: Any, **more: Any) -> Any:
-        sparse = False if _is_precomputed(self.kernel) else "csr"
+        sparse = False if is_precomputed(self.kernel) else "csr"
         return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, order="C", **more)
 
     def _weigh(self, X: Any, y: Ints, sample_weight: ArrayLike | None) -> Floats:
         """The weights s, after all checks that need the data."""
-        self._costs = _costs(self.cost, len(self.classes_))
+        self._costs = cost_table(self.cost, len(self.classes_))
         weights = example_weights(sample_weight, len(y), all_zero=True)
         return times_class_weight(weights, self.class_weight, self.classes_, y)
 
     def _check_parameters(self) -> None:
-        _check_update(self.update)
+        check_update(self.update)
         for name in ("fit_intercept", "shuffle"):
             switch(getattr(self, name), name)
         seed(self.random_state)
-        _check_named(self.gamma, self.degree, self.coef0)
+        kernel_parameters(self.gamma, self.degree, self.coef0)
         voted = isinstance(self.average, str) and self.average == "voted"
         if not (voted or isinstance(self.average, (bool, np.bool_))):
             raise ValueError(f"average must be True, False or 'voted', found {self.average!r}")
@@ -601,7 +347,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
             self._weights = _Moves((X.shape[1] + 1, k))  # the last row is for the intercepts
         if self.kernel_ is not None or self._voted:
             self.support_ = np.empty(0, dtype=np.intp)
-            if not _is_precomputed(self.kernel_):
+            if not is_precomputed(self.kernel_):
                 self.support_vectors_ = X[:0]
             self._coefficients = _Moves((0, k))
         if self._voted:
@@ -612,7 +358,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
     def _expand(self, X: Any, coefficients: Floats) -> Floats:
         if not len(coefficients):
             return np.zeros((X.shape[0], len(self.classes_)))
-        points = self.support_ if _is_precomputed(self.kernel_) else self.support_vectors_
+        points = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         assert self.kernel_ is not None
         return self.kernel_.expand(X, points, coefficients)
 
@@ -626,7 +372,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
             return shares / max(1, self.t_)
         for start in range(0, X.shape[0], 1024):
             rows = slice(start, start + 1024)
-            if self.kernel_ is not None and _is_precomputed(self.kernel_):
+            if self.kernel_ is not None and is_precomputed(self.kernel_):
                 values = X[rows][:, self.support_]
             else:
                 values = (self.kernel_ or kernels.linear).gram(X[rows], self.support_vectors_)
@@ -694,7 +440,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         """Keep the examples on which a mistake was made, and their coefficients."""
         support = np.flatnonzero(made.sum.any(axis=1))
         before = len(self.support_)
-        if not _is_precomputed(self.kernel_):
+        if not is_precomputed(self.kernel_):
             stack = sparse_vstack if issparse(X) or issparse(self.support_vectors_) else np.vstack
             self.support_vectors_ = stack([self.support_vectors_, X[support]])
             if issparse(self.support_vectors_):
@@ -710,12 +456,12 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = _is_precomputed(self.kernel)
-        tags.input_tags.sparse = not _is_precomputed(self.kernel)
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not is_precomputed(self.kernel)
         return tags
 
 
-# what some machines keep and others do not
+# Fitted attributes that only some configurations have.
 _KEPT = (
     *("coef_", "intercept_", "support_", "support_vectors_", "dual_coef_", "moved_", "moves_", "votes_"),
     *("_weights", "_coefficients", "_times"),
@@ -740,11 +486,6 @@ class _Moves:
         self.late[at] += moves * times[:, None]
 
 
-def _costs(cost: ArrayLike | None, k: int) -> Floats:
-    costs = _check_cost(cost, k)
-    return 1.0 - np.eye(k) if costs is None else costs
-
-
 class _LinearSample:
     """A sample and the weights that learn from it; what is compiled goes from mistake to mistake."""
 
@@ -760,7 +501,7 @@ class _LinearSample:
         *,
         keep: bool,
     ):
-        from .jit import perceptron as compiled
+        from ..jit import perceptron as compiled
 
         sparse = issparse(X)
         self.visit_: Any = compiled.visit_sparse if sparse else compiled.visit_dense
@@ -768,7 +509,7 @@ class _LinearSample:
         self.X = (X.data, X.indices, X.indptr) if sparse else (X,)
         self.update, self.y, self.weights, self.costs, self.one = update, y, weights, costs, one
         self.code = UPDATES.index(update) if isinstance(update, str) else -1
-        self.squares = _squares(X) + one if update == "mira" else np.zeros(len(y))
+        self.squares = kernels.linear.self_products(X) + one if update == "mira" else np.zeros(len(y))
         self.learned, self.keep = learned, keep
 
     def visit(self, order: Ints, t: int) -> tuple[Ints, Floats, Floats]:
@@ -787,7 +528,7 @@ class _LinearSample:
             # a mistake, and Python has to say who pays
             i = int(order[place])
             true = int(self.y[i])
-            move = _step(self.update, scores, true, self.weights[i], self.costs[true], 0.0)
+            move = step(self.update, scores, true, self.weights[i], self.costs[true], 0.0)
             self.move_(*self.X, i, self.one, t + place, np.arange(k), move, k, V, U)
             places[made], lengths[made] = place, move[true]
             if self.keep:
@@ -811,8 +552,8 @@ class _KernelSample:
     ):
         self.update, self.y, self.weights, self.costs, self.one = update, y, weights, costs, one
         self.scores = scores
-        self.rows = _Rows(kernel, X)
-        own = np.diag(X) if _is_precomputed(kernel) else kernel.diagonal(X)
+        self.rows = RowCache(kernel, X)
+        own = np.diag(X) if is_precomputed(kernel) else kernel.diagonal(X)
         self.squares = np.maximum(own + one, 0.0)
 
     def visit(self, order: Ints, t: int) -> tuple[Ints, Floats, Floats]:
@@ -832,7 +573,7 @@ class _KernelSample:
                     break
                 at = int(wrong[0])
                 i = int(ids[at])
-                move = _step(
+                move = step(
                     self.update, scores[at], int(true[at]), self.weights[i], costs[at], self.squares[i]
                 )
                 rows.append(self.rows(ids[wrong]) + self.one)
@@ -846,223 +587,265 @@ class _KernelSample:
         return made, moved[np.arange(len(made)), self.y[order[made]]], moved
 
 
-# ---------------------------------------------------------------------------------------------------
-# The mistake bound
+class KernelPerceptron(ClassifierMixin, BaseEstimator):
+    r"""The perceptron in the feature space of a kernel, for two classes (alg-kernel-perceptron).
 
+    It visits one example after the other, and where :math:`y_i f(x_i) \le 0` - a score of 0 counts as a
+    mistake, for the machine starts at 0 - it adds :math:`y_i \phi(x_i)` to w, and with a bias :math:`y_i`
+    to b. So :math:`w = \sum_i c_i \phi(x_i)`, where :math:`|c_i|` counts the mistakes at example i and
+    :math:`c_i` has the sign of :math:`y_i` (prop-kernel-combination): a sum over those on which a mistake
+    was made. It stops after an epoch without mistakes.
 
-@dataclass(frozen=True, eq=False)
-class MistakeBound:
-    r"""How many mistakes there can be, whatever the order and the update; see :func:`mistake_bound`.
-
-    Attributes
-    ----------
-    radius : float
-        R, the largest :math:`\|\phi(x_i)\|`.
-    margin : float
-        :math:`\gamma`, the smallest :math:`f_{y_i}(x_i) - f_r(x_i)` of the machine below, whose norm is 1. No
-        machine of norm 1 has more than ``margin_at_most``.
-    bound : float
-        :math:`2 R^2 / \gamma^2`. As it is computed from a margin that is reached, it holds without trust in
-        the solver, which only decides how small it is.
-    certificate : Certificate
-        Primal value :math:`1 / 2 \gamma^2`, and the dual value, of the programme that finds the machine.
-    weights : (k, d) array or None
-        The rows of W, without a kernel.
-    intercept : (k,) array
-        The intercepts; zeros without.
-    coefficients : (m, k) array
-        :math:`c` in :math:`w_r = \sum_i c_{ir} \phi(x_i)`.
-    converged : bool
-        Whether primal and dual differ by at most ``tol`` of the primal.
-    """
-
-    radius: float
-    margin: float
-    bound: float
-    certificate: Certificate
-    weights: Floats | None
-    intercept: Floats
-    coefficients: Floats
-    converged: bool
-
-    @property
-    def margin_at_most(self) -> float:
-        r"""What no margin exceeds: :math:`1 / \sqrt{2 D}` with the dual value D."""
-        return float(1 / np.sqrt(2 * self.certificate.dual))
-
-
-def mistake_bound(
-    X: Any,
-    y: ArrayLike,
-    *,
-    kernel: str | Kernel | None = None,
-    gamma: float | str = "scale",
-    degree: int = 3,
-    coef0: float = 0.0,
-    fit_intercept: bool = True,
-    cost: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
-    tol: float = 1e-6,
-    max_iter: int = 10_000_000,
-) -> MistakeBound:
-    r"""The bound :math:`2 R^2 / \gamma^2` on the mistakes of every ultraconservative perceptron.
-
-    It holds for the sum over all epochs, from W = 0 on (thm-perceptron-mistakes). The largest margin
-    :math:`\gamma` of a machine with :math:`\|W\| = 1` is :math:`1 / \|W\|` for the W of the least norm with
-    :math:`f_{y_i}(x_i) - f_r(x_i) \ge 1` for all i and all :math:`r \ne y_i`. This is the hard machine of
-    two classes, without bias, of the :math:`m (k - 1)` examples :math:`(e_{y_i} - e_r) \otimes \phi(x_i)`,
-    all of them positive: :func:`mcutils.binary.solve_svm` finds it.
+    The scores of the whole sample are kept up to date, so that an epoch takes m operations for each mistake,
+    and the rows of the Gram matrix are computed when a mistake first needs them.
 
     Parameters
     ----------
-    X : (m, d) array-like or sparse matrix
-        The examples; for a precomputed kernel their Gram matrix.
-    y : (m,) array-like
-        Their labels.
-    kernel, gamma, degree, coef0, fit_intercept, cost
-        As those of :class:`MulticlassPerceptron`, whose mistakes are to be bounded. With costs only the
-        classes r with :math:`\Delta(y_i, r) > 0` must be beaten, and the bound times the largest
-        :math:`s_i \Delta(y_i, r)` is one of the price ``paid_`` (prop-perceptron-cost).
-    classes : (k,) array-like, optional
-        All labels, if some have no example; these must be beaten as well.
-    tol, max_iter
-        Of the solver.
+    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel
+        See :func:`mcutils.kernel.resolve`. For "precomputed", ``fit`` takes the Gram matrix of the sample and
+        ``predict`` a row :math:`(K(x, x_i))_i` over the sample for each x. That the matrix is positive
+        semidefinite is assumed; :func:`mcutils.kernel.check_psd` says whether it is.
+    gamma : float, "scale" or "auto"
+        Of "rbf" and "polynomial", see :func:`mcutils.kernel.resolve`; ``partial_fit`` keeps that of the first
+        batch.
+    degree : int
+        Of "polynomial".
+    coef0 : float
+        Of "polynomial".
+    bias : bool
+        Whether there is a bias. It is that of a feature which is always 1, as if K were :math:`K + 1`.
+    average : bool
+        Whether to answer with the average of w and b over all steps, those without a mistake included,
+        instead of the last ones. The last ones make no mistake on the sample if ``converged_``; the average
+        may.
+    max_iter : int
+        At most so many epochs in ``fit``.
+    shuffle : bool
+        Whether every epoch visits the examples in a new random order.
+    random_state : int, RandomState or None
+        Draws the orders.
 
-    Returns
-    -------
-    MistakeBound
-
-    Raises
-    ------
-    NotSeparable
-        No machine of norm 1 has a margin above ``largest_margin``, which is 0 up to rounding. ``weights`` is
-        (m, k) then: :math:`\lambda_{ir} \ge 0` of the sum 1 for which
-        :math:`\sum_{ir} \lambda_{ir} (e_{y_i} - e_r) \otimes \phi(x_i)` has the norm ``distance``.
-
-    Warns
-    -----
-    ConvergenceWarning
-        The margin may be off by more than ``tol`` allows; the bound holds.
+    Attributes
+    ----------
+    classes_ : (2,) array
+        The labels, sorted; ``classes_[1]`` is :math:`y = +1`. A score of 0 is answered with ``classes_[0]``.
+    kernel_ : Kernel
+        The kernel in use.
+    support_ : (s,) int array
+        Which examples have a coefficient; after ``partial_fit`` all batches are counted through.
+    support_vectors_ : (s, d) array or sparse matrix
+        These examples; not for "precomputed".
+    dual_coef_ : (1, s) array
+        Their coefficients :math:`c_i`, averaged with ``average``.
+    intercept_ : (1,) array
+        b.
+    mistakes_ : (n,) int array
+        The mistakes of each of the n epochs.
+    n_iter_ : int
+        The number of epochs, the last included. Each ``partial_fit`` is one.
+    converged_ : bool
+        Whether the last epoch made no mistake.
+    t_ : int
+        The number of steps: examples visited.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
 
     Examples
     --------
-    >>> found = mistake_bound([[1.0, 0.0], [0.0, 2.0]], [0, 1], fit_intercept=False)
-    >>> round(found.radius, 6), round(found.margin**2, 6), round(found.bound, 4)
-    (2.0, 1.6, 5.0)
-    >>> mistake_bound([[1.0], [1.0]], [0, 1])  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    mcutils.binary.NotSeparable: no machine separates the classes: ...
+    >>> from mcutils.perceptron import KernelPerceptron
+    >>> X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], ["equal", "equal", "not", "not"]
+    >>> machine = KernelPerceptron("polynomial", gamma=1.0, degree=2, average=False, shuffle=False).fit(X, y)
+    >>> machine.mistakes_
+    array([3, 4, 4, 1, 2, 2, 1, 0])
+    >>> machine.predict(X).tolist()
+    ['equal', 'equal', 'not', 'not']
     """
-    if not isinstance(fit_intercept, (bool, np.bool_)):
-        raise ValueError(f"fit_intercept must be True or False, found {fit_intercept!r}")
-    points = _points(X, "X")
-    m = points.shape[0]
-    labels = np.asarray(y)
-    if labels.shape != (m,):
-        raise ValueError(f"y must have one label for each of {m} examples, found shape {labels.shape}")
-    check_classification_targets(labels)
-    names = np.unique(labels if classes is None else np.asarray(classes))
-    if len(names) < 2:
-        raise ValueError(f"there must be at least 2 classes, found {names.tolist()}")
-    if not np.isin(labels, names).all():
-        raise ValueError(
-            f"y has labels that are not among the classes: {np.setdiff1d(labels, names)[:6].tolist()}"
-        )
-    codes, k = np.searchsorted(names, labels), len(names)
-    one = 1.0 if fit_intercept else 0.0
-    chosen = kernels.linear if kernel is None else resolve(kernel, gamma, degree, coef0, points)
 
-    owner, rival = np.nonzero(_costs(cost, k)[codes] > 0)
-    if not len(owner):
-        raise ValueError("cost must be positive for an example and an answer; all are free")
-    gram = _pairs_gram(chosen, points, codes, owner, rival, k, one)
-    _refuse_underflow(chosen, points, gram.diagonal)
-    n = len(owner)
-    try:
-        found = _solve(
-            gram,
-            np.ones(n),
-            np.full(n, np.inf),
-            bias=False,
-            tol=_check_tol(tol),
-            max_iter=_check_max_iter(max_iter),
-        )
-    except NotSeparable as error:
-        spread = np.zeros((m, k))
-        spread[owner, rival] = error.weights
-        raise NotSeparable(
-            f"no machine separates the classes: with weights on {int((spread > 0).any(axis=1).sum())} "
-            f"examples, the mean of the leads of every machine of norm 1 is 0 up to {error.distance:.2g}, so "
-            f"no margin exceeds {error.largest_margin:.2g}",
-            spread,
-            error.distance,
-            error.largest_margin,
-        ) from None
+    def __init__(
+        self,
+        kernel: str | Kernel = "linear",
+        *,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        bias: bool = True,
+        average: bool = True,
+        max_iter: int = 100,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.bias = bias
+        self.average = average
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
 
-    coefficients = np.zeros((m, k))
-    coefficients[owner, rival] -= found.alpha
-    coefficients[np.arange(m), codes] -= coefficients.sum(axis=1)
-    intercept = one * coefficients.sum(axis=0)
-    weights = None
-    if kernel is None:
-        weights = np.ascontiguousarray((points.T @ coefficients).T)
-        scores = points @ weights.T + intercept
-        norm = float(np.sqrt((weights**2).sum() + (intercept**2).sum()))
-    else:
-        everyone = np.arange(m) if _is_precomputed(chosen) else points
-        scores = chosen.expand(points, everyone, coefficients) + intercept
-        norm = float(np.sqrt((coefficients * scores).sum()))
-    # the smaller of the margin as it is reached here and as the solver knows it: they differ by rounding
-    margin = min(
-        float((scores[owner, codes[owner]] - scores[owner, rival]).min()) / norm,
-        float(1 / np.sqrt(2 * found.certificate.primal)),
-    )
-    if not margin > 0:
-        raise RuntimeError("the margin that was found is lost in rounding; scale the inputs")
-    own = np.diag(points) if _is_precomputed(chosen) else chosen.diagonal(points)
-    radius = float(np.sqrt((own + one).max()))
-    return MistakeBound(
-        radius=radius,
-        margin=margin,
-        bound=2 * (radius / margin) ** 2,
-        certificate=Certificate(
-            0.5 / margin**2, found.certificate.dual, found.certificate.kkt, found.certificate.n_iter
-        ),
-        weights=None if weights is None else weights / norm,
-        intercept=intercept / norm,
-        coefficients=coefficients / norm,
-        converged=found.converged,
-    )
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Start at 0, and visit the examples in epochs until one is without mistakes.
 
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+        y : (m,) array-like
+            Labels of two classes.
 
-def _pairs_gram(kernel: Kernel, X: Any, y: Ints, owner: Ints, rival: Ints, k: int, one: float) -> _Gram:
-    r"""The Gram matrix of all :math:`(e_{y_i} - e_r) \otimes \phi(x_i)`: whole if small, else by rows."""
-    m, n = X.shape[0], len(owner)
-    if _is_precomputed(kernel) or 8 * m * m <= WHOLE_BYTES:
-        whole = kernel.gram(X)
-        diagonal = np.diag(whole)
+        Returns
+        -------
+        KernelPerceptron
+        """
+        most = integer(self.max_iter, "max_iter", 1)
+        X, labels = self._validate(X, y=y)
+        kind = type_of_target(labels, input_name="y", raise_unknown=True)
+        self.classes_ = np.unique(labels)
+        if kind != "binary":
+            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have 2 classes, found 1 class: {self.classes_.tolist()}")
+        self._begin(X)
+        if is_precomputed(self.kernel_) and X.shape[0] != X.shape[1]:
+            raise ValueError(f"a precomputed kernel must be a square matrix in fit, found shape {X.shape}")
+        self._epochs(X, labels, most)
+        if not self.converged_:
+            warnings.warn(
+                f"epoch {self.n_iter_}, the last, made {self.mistakes_[-1]} mistakes on {len(labels)} "
+                "examples: max_iter is too small, or no machine with this kernel separates the classes",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
 
-        def values(rows: Ints, columns: Ints) -> Floats:
-            found: Floats = whole[np.ix_(rows, columns)]
-            return found
+    @available_if(lambda self: not is_precomputed(self.kernel))
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Visit some more examples, once each; not for "precomputed", which has no values between batches.
 
-    else:
-        diagonal = kernel.diagonal(X)
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+        y : (m,) array-like
+            Their labels; a batch may be of one class.
+        classes : (2,) array-like, optional
+            Both labels; needed in the first call.
 
-        def values(rows: Ints, columns: Ints) -> Floats:
-            # every example once, not once for each class that it must beat
-            examples, places = np.unique(columns, return_inverse=True)
-            return kernel.gram(X[rows], X[examples])[:, places]
+        Returns
+        -------
+        KernelPerceptron
+        """
+        first = first_call(self, classes)
+        if len(self.classes_) != 2:
+            found = len(self.classes_)
+            raise ValueError(f"Only binary classification is supported. Found {found} classes.")
+        X, labels = self._validate(X, y=y, reset=first)
+        if not np.isin(labels, self.classes_).all():
+            unknown = np.setdiff1d(labels, self.classes_)
+            raise ValueError(f"y has labels that are not among the classes: {unknown[:6].tolist()}")
+        if first:
+            self._begin(X)
+        self._epochs(X, labels, 1)
+        return self
 
-    directions = np.eye(k)[y[owner]] - np.eye(k)[rival]
+    def decision_function(self, X: Any) -> Floats:
+        """The score f(x) of each row; positive for ``classes_[1]``.
 
-    def compute(rows: Ints, columns: Any) -> Floats:
-        found: Floats = (values(owner[rows], owner[columns]) + one) * (
-            directions[rows] @ directions[columns].T
-        )
-        return found
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
 
-    if 8 * n * n <= WHOLE_BYTES:
-        return _Gram.of_matrix(compute(np.arange(n), slice(None)))
-    return _Gram(2 * (diagonal[owner] + one), compute)
+        Returns
+        -------
+        (n,) array
+        """
+        check_is_fitted(self)
+        return self._expand(self._validate(X, reset=False), self.dual_coef_[0]) + float(self.intercept_[0])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label by the sign of the score.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        scores = self.decision_function(X)
+        labels: NDArray[Any] = self.classes_[(scores > 0).astype(np.intp)]
+        return labels
+
+    def _validate(self, X: Any, **more: Any) -> Any:
+        sparse = False if is_precomputed(self.kernel) else "csr"
+        return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, **more)
+
+    def _begin(self, X: Any) -> None:
+        """The machine 0, which has seen nothing."""
+        for name in ("bias", "average", "shuffle"):
+            switch(getattr(self, name), name)
+        seed(self.random_state)
+        self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
+        self.support_ = np.empty(0, dtype=np.intp)
+        if not is_precomputed(self.kernel_):
+            self.support_vectors_ = X[:0]
+        self.mistakes_ = np.empty(0, dtype=np.intp)
+        self.t_ = 0
+        self._examples = 0
+        self._sums = np.empty(0)  # c: of the labels at the mistakes
+        self._lates = np.empty(0)  # of the labels times the steps before the mistakes
+
+    def _expand(self, X: Any, coefficients: Floats) -> Floats:
+        points = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
+        return self.kernel_.expand(X, points, coefficients)
+
+    def _epochs(self, X: Any, labels: NDArray[Any], most: int) -> None:
+        """Epochs over the examples, on top of what the machine has learned so far."""
+        m = len(labels)
+        y = np.where(labels == self.classes_[1], 1.0, -1.0)
+        one = 1.0 if self.bias else 0.0
+        generator = check_random_state(self.random_state)
+        rows = RowCache(self.kernel_, X)
+        scores = self._expand(X, self._sums) + one * self._sums.sum()
+        sums, lates = np.zeros(m), np.zeros(m)
+        mistakes: list[int] = []
+        while len(mistakes) < most and 0 not in mistakes:
+            order = generator.permutation(m) if self.shuffle else np.arange(m)
+            place, made = 0, 0
+            while True:
+                rest = order[place:]
+                wrong = np.flatnonzero(y[rest] * scores[rest] <= 0)
+                if not len(wrong):
+                    break
+                place += int(wrong[0])
+                i = int(order[place])
+                scores += y[i] * (rows(rest[wrong]) + one)
+                sums[i] += y[i]
+                lates[i] += y[i] * (self.t_ + place)
+                place, made = place + 1, made + 1
+            mistakes.append(made)
+            self.t_ += m
+
+        support = np.flatnonzero(sums)
+        if not is_precomputed(self.kernel_):
+            stack = sparse_vstack if issparse(X) or issparse(self.support_vectors_) else np.vstack
+            self.support_vectors_ = stack([self.support_vectors_, X[support]])
+        self.support_ = np.concatenate([self.support_, self._examples + support])
+        self._examples += m
+        self._sums = np.concatenate([self._sums, sums[support]])
+        self._lates = np.concatenate([self._lates, lates[support]])
+        coefficients = self._sums - self._lates / self.t_ if self.average else self._sums
+        self.dual_coef_ = coefficients[None, :].copy()
+        self.intercept_ = np.array([one * coefficients.sum()])
+        self.mistakes_ = np.concatenate([self.mistakes_, np.array(mistakes, dtype=np.intp)])
+        self.n_iter_ = len(self.mistakes_)
+        self.converged_ = bool(self.mistakes_[-1] == 0)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not is_precomputed(self.kernel)
+        return tags

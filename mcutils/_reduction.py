@@ -7,7 +7,7 @@ says of every class whether its examples are positive (+1), negative (-1) or lef
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from inspect import signature
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -28,11 +28,9 @@ from sklearn.utils.validation import (
 )
 
 from ._checks import first_call, integer, jobs
+from ._typing import Floats, Ints
 from ._weights import example_weights, refuse_idle
 from .binary import BinarySVM
-
-Floats: TypeAlias = NDArray[np.float64]
-Indices: TypeAlias = NDArray[np.intp]
 
 # Probabilities nearer to 0 or 1 than this are taken as this near: log-odds within +-36.05.
 _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
@@ -208,7 +206,7 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ):
             raise ValueError(f"sample_weight is given, but {self.estimator!r} does not take it")
         labels: NDArray[Any] = validate_data(self, X="no_validation", y=y)
-        X = _selectable(X)
+        X = selectable(X)
         if self._is_pairwise():
             X = validate_data(self, X, accept_sparse="csr", reset=reset)
             if X.shape[0] != X.shape[1]:
@@ -224,7 +222,7 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_columns(
         self,
         X: Any,
-        rows: Indices,
+        rows: Ints,
         weights: Floats | None,
         n_columns: int,
         machines: Sequence[Any] | None = None,
@@ -238,7 +236,7 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         starts = np.concatenate([[0], np.bincount(rows, minlength=len(self.classes_)).cumsum()])
         pairwise = self._is_pairwise()
         self._order_starts = (order, starts) if pairwise else None
-        X = _selectable(X)
+        X = selectable(X)
         shared = (X, rows, order, starts, weights, pairwise)
         # One after another, only the first fit checks the estimator's parameters: the others' are equal.
         alone = effective_n_jobs(self.n_jobs) == 1
@@ -264,7 +262,7 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _selectable(X: Any) -> Any:
+def selectable(X: Any) -> Any:
     """X in a form whose rows can be selected; the very object if possible. What has no rows is refused."""
     table = X.tocsr() if issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
     if not table.shape or table.shape[0] == 0:
@@ -272,7 +270,7 @@ def _selectable(X: Any) -> Any:
     return table
 
 
-def _examples(order: Indices, starts: Indices, signs: NDArray[np.int8]) -> Indices | None:
+def _examples(order: Ints, starts: Ints, signs: NDArray[np.int8]) -> Ints | None:
     """The examples, ascending, of the classes whose sign is not 0; None for all."""
     used = np.flatnonzero(signs)
     if len(used) == len(signs):
@@ -283,12 +281,12 @@ def _examples(order: Indices, starts: Indices, signs: NDArray[np.int8]) -> Indic
 def _problem(
     column: Column,
     X: Any,
-    rows: Indices,
-    order: Indices,
-    starts: Indices,
+    rows: Ints,
+    order: Ints,
+    starts: Ints,
     weights: Floats | None,
     pairwise: bool,
-) -> tuple[Any, Indices, dict[str, Floats]]:
+) -> tuple[Any, Ints, dict[str, Floats]]:
     """Examples, labels and weights of one column."""
     signs = column.signs.astype(np.intp)
     examples = _examples(order, starts, column.signs)
@@ -338,7 +336,7 @@ class Scorer:
         self.reduction = reduction
         machines = reduction.estimators_
         self.linear: tuple[Floats, Floats] | None = None
-        if all(map(_is_linear, machines)) and not reduction._is_pairwise():
+        if all(map(is_linear, machines)) and not reduction._is_pairwise():
             weights = np.vstack([machine.coef_ for machine in machines])
             self.linear = weights, np.concatenate([np.ravel(machine.intercept_) for machine in machines])
 
@@ -348,7 +346,7 @@ class Scorer:
             return validate_data(self.reduction, X, accept_sparse="csr", reset=False)
         if self.reduction._is_pairwise():
             return validate_data(self.reduction, X, accept_sparse="csr", reset=False)
-        return _selectable(X)
+        return selectable(X)
 
     def __call__(self, X: Any, columns: slice = slice(None)) -> Floats:
         """Scores of the machines of some columns on checked examples, (number of columns, n)."""
@@ -389,7 +387,7 @@ def linear_scores(X: Any, weights: Floats, biases: Floats) -> Floats:
     return scores
 
 
-def _is_linear(machine: Any) -> bool:
+def is_linear(machine: Any) -> bool:
     """Whether the score is known to be the product with ``coef_`` plus ``intercept_``."""
     kind = type(machine)
     if kind in (SVC, NuSVC, BinarySVM):

@@ -1,0 +1,589 @@
+"""The two trees over the classes, and where examples lose their label in them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from .._checks import integer, seed
+from .._reduction import is_linear, selectable
+from .._typing import Bools, Floats, Ints
+from .._weights import example_weights
+from ._order import mean_order, spectral_order
+from ._ridge import RidgeOneVsAll, checked_weights, class_codes, leave_one_out_confusion, members
+
+ORDERS = ("given", "random", "confusion", "means")
+
+
+@dataclass(frozen=True)
+class Eliminations:
+    r"""Where examples lose their label on the way through a tree; see :meth:`FilterTree.eliminations`.
+
+    Attributes
+    ----------
+    entered : (N,) array
+        Weight of the examples whose label has lost nowhere before a node, and that the node decides about.
+    lost : (N,) array
+        Of these, the weight of those that the node sends to another child than that of their label.
+    passing : (N,) array
+        Weight of all examples whose label is below the node.
+    rounds : (N,) int array
+        The round of each node, from 1 for the first that is played.
+    total : float
+        Weight of all examples.
+    """
+
+    entered: Floats
+    lost: Floats
+    passing: Floats
+    rounds: Ints
+    total: float
+
+    @property
+    def rates(self) -> Floats:
+        """The error of each node on what entered it; 0 where nothing did."""
+        return np.divide(self.lost, self.entered, out=np.zeros_like(self.lost), where=self.entered > 0)
+
+    @property
+    def error(self) -> float:
+        """What is lost somewhere: the error of the tree (thm-frontier-identity)."""
+        return float(self.lost.sum() / self.total)
+
+    @property
+    def path_bound(self) -> float:
+        """The mean over the examples of the summed errors above their label (thm-frontier-path-error)."""
+        return float(self.passing @ self.rates / self.total)
+
+    @property
+    def by_round(self) -> Floats:
+        """The part of all examples that is lost in each round; in sum the error."""
+        found: Floats = np.bincount(self.rounds, self.lost)[1:] / self.total
+        return found
+
+
+class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A tree over the classes with a machine at each inner node, which answers the number of a child."""
+
+    estimator: Any
+    order: Any
+    random_state: Any
+    classes_: NDArray[Any]
+    order_: Ints
+    children_: list[Ints]
+    rounds_: Ints
+    estimators_: list[Any]
+    n_features_in_: int
+
+    def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, Ints, Any]:
+        """The examples that weigh something, their classes as numbers, and their weights, None for all 1."""
+        seed(self.random_state)
+        base = self._base()
+        if get_tags(base).input_tags.pairwise:
+            raise ValueError(
+                f"estimator must learn from examples, not from a precomputed kernel, found {base!r}"
+            )
+        labels = validate_data(self, X="no_validation", y=y)
+        X = selectable(X)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        check_consistent_length(X, labels)
+        self.classes_, codes = class_codes(labels)
+        if sample_weight is None:
+            return X, codes, None
+        if "sample_weight" not in signature(base.fit).parameters:
+            raise ValueError(f"sample_weight is given, but {base!r} does not take it")
+        weights = checked_weights(sample_weight, self.classes_, codes)
+        rows = np.flatnonzero(weights)
+        return _safe_indexing(X, rows), codes[rows], weights[rows]
+
+    def _base(self) -> Any:
+        return RidgeOneVsAll() if self.estimator is None else self.estimator
+
+    def _ordered(self, X: Any, codes: Ints, weights: Floats | None) -> Ints:
+        """The classes, as numbers, in the order of the leaves."""
+        k = len(self.classes_)
+        if isinstance(self.order, str):
+            if self.order == "given":
+                return np.arange(k)
+            if self.order == "random":
+                drawn: Ints = check_random_state(self.random_state).permutation(k)
+                return drawn
+            if self.order == "confusion":
+                return spectral_order(leave_one_out_confusion(X, codes, sample_weight=weights))
+            if self.order == "means":
+                return mean_order(X, codes, sample_weight=weights)
+            raise ValueError(f"order must be one of {ORDERS} or the labels, found {self.order!r}")
+        labels = np.asarray(self.order)
+        if labels.shape != (k,) or not np.array_equal(np.sort(labels), self.classes_):
+            raise ValueError(
+                f"order must have each of the classes {self.classes_.tolist()} once, found {labels.tolist()}"
+            )
+        return np.searchsorted(self.classes_, labels)
+
+    def _grow(self, order: Ints, branching: int) -> None:
+        """Join neighbours, ``branching`` at a time, until one is left; one that is left over has a bye."""
+        self.order_, self.depth_ = order, 0
+        self.children_, self.estimators_, rounds, level = [], [], [], order.tolist()
+        while len(level) > 1:
+            self.depth_ += 1
+            joined = []
+            for start in range(0, len(level), branching):
+                group = level[start : start + branching]
+                if len(group) > 1:
+                    self.children_.append(np.array(group))
+                    rounds.append(self.depth_)
+                joined.append(group[0] if len(group) == 1 else len(order) + len(rounds) - 1)
+            level = joined
+        self.rounds_ = np.array(rounds)
+        self.n_examples_ = np.zeros(len(rounds), dtype=np.intp)
+
+    def _fit_next(self, X: Any, parts: Sequence[Ints], weights: Floats | None) -> None:
+        """A machine that tells the parts apart; where fewer than two have examples, the number of one."""
+        sizes = [len(part) for part in parts]
+        self.n_examples_[len(self.estimators_)] = sum(sizes)
+        if np.count_nonzero(sizes) < 2:
+            self.estimators_.append(int(np.argmax(sizes)))
+            return
+        rows = np.concatenate(parts)
+        # in the order in which they came: some machines look at one after the other
+        into_order = np.argsort(rows, kind="stable")
+        rows = rows[into_order]
+        known = {} if weights is None else {"sample_weight": weights[rows]}
+        targets = np.repeat(np.arange(len(parts)), sizes)[into_order]
+        machine = clone(self._base())
+        try:
+            self.estimators_.append(machine.fit(_safe_indexing(X, rows), targets, **known))
+        except Exception as error:
+            place = f"node {len(self.estimators_)} of {len(self.children_)} (counted from 0)"
+            error.add_note(f"This was raised by {machine!r} while fitting {place}.")
+            raise
+
+    def _answers(self, node: int, X: Any, rows: Ints) -> Ints:
+        """The number of the child to which a node sends some of the examples."""
+        machine = self.estimators_[node]
+        if isinstance(machine, int) or not len(rows):
+            return np.full(len(rows), machine if isinstance(machine, int) else 0)
+        answers: Ints = machine.predict(_safe_indexing(X, rows))
+        return answers
+
+    def _right(self, node: int, X: Any, parts: Sequence[Ints]) -> Bools:
+        """Of the examples below each child, all in a row, which the node sends to it."""
+        sent = [self._answers(node, X, rows) == number for number, rows in enumerate(parts)]
+        return np.concatenate(sent)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the leaf that is reached from the root.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        check_is_fitted(self)
+        if self._linear is None or issparse(X):
+            labels: NDArray[Any] = self.classes_[self._descended(selectable(X))]
+            return labels
+        from ..jit import descend
+
+        table = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        answer = np.empty(len(table), dtype=np.intp)
+        descend.leaves(table, *self._linear, answer)
+        labels = self.classes_[answer]
+        return labels
+
+    def _descended(self, X: Any) -> Ints:
+        """The leaves, by the machines' own answers, a node at a time."""
+        k, n = len(self.classes_), X.shape[0]
+        at = np.empty(n, dtype=np.intp)
+        waiting = {k + len(self.children_) - 1: np.arange(n)}
+        for node in range(len(self.children_) - 1, -1, -1):
+            rows = waiting.pop(k + node)
+            answers = self._answers(node, X, rows)
+            for place, child in enumerate(self.children_[node].tolist()):
+                waiting[child] = rows[answers == place]
+        for leaf, rows in waiting.items():
+            at[rows] = leaf
+        return at
+
+    def _stack(self, X: Any) -> None:
+        """If all machines are linear, keep them in one table, where a compiled loop can read them.
+
+        Where they learnt from sparse rows they go without: such rows are sent on a node at a time, and their
+        tables are large.
+        """
+        self._linear: tuple[Floats, Floats, Ints, Ints, Ints] | None = None
+        if issparse(X):
+            return
+        plain = LinearClassifierMixin.decision_function
+        for machine, children in zip(self.estimators_, self.children_, strict=True):
+            if isinstance(machine, (int, LinearDiscriminantAnalysis)):
+                continue
+            # SVC has a weight vector for each pair of more than two classes
+            if not is_linear(machine) or (
+                len(children) > 2 and getattr(type(machine), "decision_function", None) is not plain
+            ):
+                return
+        weights: list[Floats] = []
+        biases: list[Floats] = []
+        for machine in self.estimators_:
+            if isinstance(machine, int):  # always the same child: no weights, and the bias decides
+                weights.append(np.zeros((1, self.n_features_in_)))
+                biases.append(np.array([2.0 * machine - 1.0]))
+            else:
+                weights.append(machine.coef_)
+                biases.append(np.ravel(machine.intercept_))
+        rows = np.cumsum([0, *map(len, biases[:-1])])
+        table = np.ascontiguousarray(np.vstack(weights), dtype=np.float64)
+        starts = np.cumsum([0, *map(len, self.children_)])
+        children = np.concatenate(self.children_)
+        self._linear = table, np.concatenate(biases, dtype=np.float64), rows, children, starts
+
+    def _known(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, Ints, Floats]:
+        """Examples to be judged on, their classes as numbers, and their weights."""
+        check_is_fitted(self)
+        X, labels = selectable(X), np.asarray(y)
+        check_consistent_length(X, labels)
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y has labels that were not in fit: {unknown[:6].tolist()}")
+        return X, np.searchsorted(self.classes_, labels), example_weights(sample_weight, len(labels))
+
+    def _eliminations(
+        self, entered: list[float], lost: list[float], codes: Ints, weights: Floats
+    ) -> Eliminations:
+        below = np.zeros(len(self.classes_) + len(self.children_))
+        below[: len(self.classes_)] = np.bincount(codes, weights, minlength=len(self.classes_))
+        for node, children in enumerate(self.children_, start=len(self.classes_)):
+            below[node] = below[children].sum()
+        passing = below[len(self.classes_) :]
+        return Eliminations(np.array(entered), np.array(lost), passing, self.rounds_, float(weights.sum()))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._base()).input_tags
+        dense = isinstance(self.order, str) and self.order in ("confusion", "means")
+        tags.input_tags.sparse = inner.sparse
+        tags.input_tags.allow_nan = inner.allow_nan and not dense
+        return tags
+
+
+class FilterTree(_Tree):
+    r"""A tournament whose matches are learnt from those who get to them (def-frontier-filter-tree).
+
+    Neighbours in the order meet, and the last of an odd number has a bye, as in
+    :func:`mcutils.reduction.tournament`. The machine of a match learns which of the two sides has the label,
+    from the examples whose label has won all its matches before (alg-frontier-filter-tree); so the machines
+    are trained from the leaves to the root, k - 1 of them. To predict, the way goes from the root to a leaf:
+    :math:`\lceil \log_2 k \rceil` machines are asked.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        A binary classifier, by default :class:`RidgeOneVsAll`. A clone is fitted to each match, labels 0 and
+        1 for the first and the second side. Of its answers only ``predict`` is used.
+    order : {"given", "random", "confusion", "means"} or array-like of labels
+        The order of the leaves: that of ``classes_``, a random one, the :func:`spectral_order` of
+        :func:`leave_one_out_confusion`, the :func:`mean_order`, or one of your own.
+    random_state : int, RandomState or None
+        Draws the random order. It is not passed on: a random estimator has its own.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    order_ : (k,) int array
+        The leaves, as positions in ``classes_``.
+    children_ : list of k - 1 int arrays
+        The two sides of each match: leaves below k, and match n as k + n.
+    rounds_ : (k - 1,) int array
+        The round of each match, from 1.
+    depth_ : int
+        Number of rounds.
+    estimators_ : list of k - 1 estimators
+        The machines of the matches; where no example came to one side, the number of the side that always
+        wins.
+    n_examples_ : int array
+        How many examples each machine was trained on.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Notes
+    -----
+    Machines known to be linear are not asked one by one: a compiled loop goes from the root to the leaf. It
+    adds up in another order than they do alone, so that a score that is zero but for rounding may get another
+    sign.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = FilterTree(order=[1, 2, 0]).fit(X, y)
+    >>> [children.tolist() for children in machine.children_]
+    [[1, 2], [3, 0]]
+    >>> found = machine.eliminations(X, y)
+    >>> found.entered.astype(int).tolist(), found.lost.astype(int).tolist()
+    ([100, 147], [3, 0])
+    >>> round(found.error, 4) == round(1 - machine.score(X, y), 4), round(found.path_bound, 4)
+    (True, 0.02)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        order: str | ArrayLike = "given",
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.estimator = estimator
+        self.order = order
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train the machines of all matches, from the first round to the last.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+            Passed on to the estimator, its rows selected.
+        y : (m,) array-like
+            Labels of any type that can be sorted, of at least two classes.
+        sample_weight : (m,) array-like, optional
+            Passed on to the estimator, its entries selected; refused if the estimator takes none. An example
+            of weight 0 is ignored.
+
+        Returns
+        -------
+        FilterTree
+        """
+        X, codes, weights = self._prepare(X, y, sample_weight)
+        self._grow(self._ordered(X, codes, weights), 2)
+        alive = members(codes, len(self.classes_))
+        for node, children in enumerate(self.children_):
+            sides = [alive[child] for child in children]
+            self._fit_next(X, sides, weights)
+            alive.append(np.concatenate(sides)[self._right(node, X, sides)])
+        self._stack(X)
+        return self
+
+    def fit_costs(self, X: Any, costs: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Train with a cost of each answer for each example (alg-frontier-filter-tree).
+
+        A match learns, for every example, which of the two classes that came to it is the cheaper, with the
+        difference of their costs as the weight. Costs that are 0 for the label and 1 elsewhere give what
+        :meth:`fit` does with equal weights. Time and memory grow as mk.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+            Passed on to the estimator, its rows selected.
+        costs : (m, k) array-like
+            What each answer costs for each example; finite. The estimator must take ``sample_weight``.
+        classes : (k,) array-like, optional
+            The labels of the columns, sorted; by default 0 to k - 1.
+
+        Returns
+        -------
+        FilterTree
+        """
+        table = np.asarray(costs, dtype=np.float64)
+        if table.ndim != 2 or table.shape[1] < 2 or not np.isfinite(table).all():
+            raise ValueError(
+                f"costs must be finite, a row for each example and k >= 2 columns, found shape {table.shape}"
+            )
+        k = table.shape[1]
+        labels = np.arange(k) if classes is None else np.asarray(classes)
+        if labels.shape != (k,) or not np.array_equal(np.unique(labels), labels):
+            raise ValueError(f"classes must be {k} labels, sorted and different, found {labels.tolist()}")
+        if isinstance(self.order, str) and self.order in ("confusion", "means"):
+            raise ValueError(f"order={self.order!r} needs labels; with costs give an order of your own")
+        base = self._base()
+        if "sample_weight" not in signature(base.fit).parameters:
+            raise ValueError(f"costs are weights of examples, but {base!r} does not take sample_weight")
+        seed(self.random_state)
+        X, every = selectable(X), np.arange(len(table))
+        validate_data(self, X, reset=True, skip_check_array=True)
+        check_consistent_length(X, table)
+        self.classes_ = labels
+        self._grow(self._ordered(X, every, None), 2)
+        winners: list[Any] = list(range(k))
+        for node, (first, second) in enumerate(self.children_):
+            lead = table[every, winners[second]] - table[every, winners[first]]
+            sides = [np.flatnonzero(lead > 0), np.flatnonzero(lead < 0)]
+            self._fit_next(X, sides, np.abs(lead))
+            won = self._answers(node, X, every)
+            winners.append(np.where(won == 1, winners[second], winners[first]))
+        self._stack(X)
+        return self
+
+    def eliminations(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Eliminations:
+        """In which match each label loses, on examples of your choice.
+
+        Those who enter a match are the examples whose label has won all its matches before. A mistake of the
+        tree is the loss of exactly one match (thm-frontier-identity), and its share is at most the mean
+        error of the matches on the label's way to the root, summed (thm-frontier-path-error).
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+        y : (n,) array-like
+            Labels, all among ``classes_``.
+        sample_weight : (n,) array-like, optional
+
+        Returns
+        -------
+        Eliminations
+        """
+        X, codes, weights = self._known(X, y, sample_weight)
+        alive = members(codes, len(self.classes_))
+        entered, lost = [], []
+        for node, children in enumerate(self.children_):
+            sides = [alive[child] for child in children]
+            rows, right = np.concatenate(sides), self._right(node, X, sides)
+            entered.append(float(weights[rows].sum()))
+            lost.append(float(weights[rows[~right]].sum()))
+            alive.append(rows[right])
+        return self._eliminations(entered, lost, codes, weights)
+
+
+class LabelTree(_Tree):
+    r"""A tree of sets of labels, with a classifier of few classes at each node (def-frontier-label-tree).
+
+    Neighbours in the order are joined, ``branching`` at a time, then the joined ones, until one set is left.
+    The machine of a node learns, from all examples whose label is in its set, in which part the label is. To
+    predict, the way goes from the root to a leaf.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        A classifier, by default :class:`RidgeOneVsAll`. A clone is fitted to each node, labels from 0 on for
+        the parts in their order. Of its answers only ``predict`` is used.
+    branching : int
+        The most children of a node, at least 2. From k on the tree is flat: one machine for all classes.
+    order : {"given", "random", "confusion", "means"} or array-like of labels
+        The order of the leaves, as for :class:`FilterTree`.
+    random_state : int, RandomState or None
+        Draws the random order. It is not passed on: a random estimator has its own.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    order_ : (k,) int array
+        The leaves, as positions in ``classes_``.
+    children_ : list of int arrays
+        The children of each node: leaves below k, and node n as k + n.
+    rounds_ : (N,) int array
+        The height of each node, from 1.
+    depth_ : int
+        The height of the root.
+    estimators_ : list of N estimators
+        The machines of the nodes.
+    n_examples_ : int array
+        How many examples each machine was trained on.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Notes
+    -----
+    Machines known to be linear are not asked one by one: a compiled loop goes from the root to the leaf. It
+    adds up in another order than they do alone, so that scores that are equal but for rounding may be ordered
+    otherwise.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> machine = LabelTree(branching=4).fit(X, y)
+    >>> [children.tolist() for children in machine.children_], machine.depth_
+    ([[0, 6, 5, 9], [1, 8, 2, 3], [4, 7], [10, 11, 12]], 2)
+    >>> machine.score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        branching: int = 2,
+        order: str | ArrayLike = "confusion",
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.estimator = estimator
+        self.branching = branching
+        self.order = order
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train the machines of all nodes.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+            Passed on to the estimator, its rows selected.
+        y : (m,) array-like
+            Labels of any type that can be sorted, of at least two classes.
+        sample_weight : (m,) array-like, optional
+            Passed on to the estimator, its entries selected; refused if the estimator takes none. An example
+            of weight 0 is ignored.
+
+        Returns
+        -------
+        LabelTree
+        """
+        most = integer(self.branching, "branching", 2)
+        X, codes, weights = self._prepare(X, y, sample_weight)
+        self._grow(self._ordered(X, codes, weights), most)
+        below = members(codes, len(self.classes_))
+        for children in self.children_:
+            parts = [below[child] for child in children]
+            self._fit_next(X, parts, weights)
+            below.append(np.concatenate(parts))
+        self._stack(X)
+        return self
+
+    def eliminations(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Eliminations:
+        """At which node each example leaves the way to its label, on examples of your choice.
+
+        Those who enter a node are the examples that no node above has sent another way. Otherwise as
+        :meth:`FilterTree.eliminations`; rounds are heights, the root last.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+        y : (n,) array-like
+            Labels, all among ``classes_``.
+        sample_weight : (n,) array-like, optional
+
+        Returns
+        -------
+        Eliminations
+        """
+        X, codes, weights = self._known(X, y, sample_weight)
+        below = members(codes, len(self.classes_))
+        for children in self.children_:
+            below.append(np.concatenate([below[child] for child in children]))
+        on_way = np.ones(len(codes), dtype=bool)
+        n_nodes = len(self.children_)
+        entered, lost = [0.0] * n_nodes, [0.0] * n_nodes
+        for node in range(n_nodes - 1, -1, -1):
+            parts = [below[child][on_way[below[child]]] for child in self.children_[node]]
+            rows, right = np.concatenate(parts), self._right(node, X, parts)
+            on_way[rows] = right
+            entered[node] = float(weights[rows].sum())
+            lost[node] = float(weights[rows[~right]].sum())
+        return self._eliminations(entered, lost, codes, weights)

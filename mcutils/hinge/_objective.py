@@ -1,0 +1,247 @@
+"""What the machine minimises, the lower bounds of the dual, and multipliers that are balanced."""
+
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _hinge
+from .._checks import class_labels, reals, score_table, switch
+from .._typing import Floats, Ints
+from ._class_map import ClassMap, example_matrix
+from ._losses import score_slopes
+
+
+def objective(
+    W: ArrayLike,
+    X: Any,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    class_map: ClassMap | None = None,
+) -> float:
+    r""":math:`\frac12 \|W\|_F^2 + C \sum_i s_i \ell_i(W)`, what the machine minimises.
+
+    A bias is not regularised; append a feature that is always 1 for one that is.
+
+    Parameters
+    ----------
+    W : (k, d) array-like
+        A row for each class; with ``class_map`` the (p, d) parameters V, whose norm it then is.
+    X : (m, d) array-like or sparse matrix
+        The examples.
+    y : (m,) array-like of int
+        The true classes, 0 to k - 1.
+    loss : {"crammer-singer", "weston-watkins"}
+    C : float
+        The price of loss, positive.
+    cost : (k, k) array-like, optional
+        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+    bias : (k,) array-like, optional
+        What is added to the scores, by default 0.
+    sample_weight : (m,) array-like, optional
+        :math:`s_i \ge 0`, by default 1.
+    class_map : ClassMap, optional
+        Another map than the block map.
+
+    Examples
+    --------
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0, 1, 2]
+    >>> objective([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], X, y)
+    2.0
+    >>> objective([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]], X, y, loss="weston-watkins", C=2.0)
+    12.0
+    """
+    V, rows = _parameters(W, X, class_map)
+    points, labels, costs, prices = _problem(len(rows), X, y, loss, C, cost, sample_weight)
+    scores = points @ rows.T + _check_bias(bias, len(rows))
+    paid = _hinge.losses(loss, _hinge.gaps(score_table(scores), labels, costs))
+    return _in_range(float(0.5 * np.vdot(V, V) + prices @ paid))
+
+
+def objective_subgradient(
+    W: ArrayLike,
+    X: Any,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    class_map: ClassMap | None = None,
+) -> Floats:
+    r"""A subgradient of :func:`objective`, :math:`W + C \sum_i s_i \, g_i x_i^\top`.
+
+    :math:`g_i` is the subgradient of the loss with respect to the scores, with the tie rules of
+    :func:`crammer_singer_subgradient` and :func:`weston_watkins_subgradient`. Parameters are those of
+    :func:`objective`.
+
+    Returns
+    -------
+    array of the shape of ``W``
+
+    Examples
+    --------
+    >>> objective_subgradient([[0.0, 0.0], [0.0, 0.0]], [[1.0, 3.0]], [1])
+    array([[ 1.,  3.],
+           [-1., -3.]])
+    """
+    V, rows = _parameters(W, X, class_map)
+    points, labels, costs, prices = _problem(len(rows), X, y, loss, C, cost, sample_weight)
+    found = _hinge.gaps(score_table(points @ rows.T), labels, costs)
+    slopes = prices[:, None] * score_slopes(loss, found, labels)
+    by_class: Floats = (points.T @ slopes).T
+    return V + (by_class if class_map is None else class_map.matrix.T @ by_class)
+
+
+def dual_objective(
+    multipliers: ArrayLike,
+    X: Any,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    fit_intercept: bool = False,
+    sample_weight: ArrayLike | None = None,
+    class_map: ClassMap | None = None,
+) -> float:
+    r"""A lower bound of every value of :func:`objective`.
+
+    A Crammer-Singer loss is at least every convex combination of the gaps, a Weston-Watkins loss at least
+    every combination with factors between 0 and 1. So for multipliers :math:`A_{ir} \ge 0`, with
+    :math:`\sum_{r \ne y_i} A_{ir} \le C s_i` for Crammer-Singer and :math:`A_{ir} \le C s_i` for
+    Weston-Watkins, no value is below
+
+    .. math:: \sum_{i,r} A_{ir} \Delta(y_i, r) - \tfrac12 \Big\| \sum_{i,r} A_{ir} (e_{y_i} - e_r) x_i^\top
+        \Big\|_F^2 .
+
+    A bias b adds :math:`\sum_{i,r} A_{ir} (b_r - b_{y_i})` to that combination of the gaps. Collected by
+    classes, b_y has as its factor what the other classes' examples put on y, less what the examples of y put
+    on others. If the two are equal for each class, b drops out, and the bound holds for every bias. See
+    :func:`balanced`.
+
+    Parameters
+    ----------
+    multipliers : (m, k) array-like
+        A. The column of the true class is not looked at. It must be feasible up to rounding, 1e-9 of
+        :math:`C s_i`, and is scaled down by what it is beyond.
+    fit_intercept : bool
+        Whether the bound is to hold for every bias. Multipliers that are not balanced, by more than 1e-9 of
+        all prices in sum, are then refused.
+    X, y, loss, C, cost, sample_weight, class_map
+        As in :func:`objective`.
+
+    Examples
+    --------
+    >>> X, y = [[1.0], [-1.0]], [0, 1]
+    >>> dual_objective([[0.0, 0.25], [0.25, 0.0]], X, y), objective([[0.5], [-0.5]], X, y)
+    (0.25, 0.25)
+    """
+    fit_intercept = switch(fit_intercept, "fit_intercept")
+    A = reals(multipliers, "multipliers").copy()
+    m = example_matrix(X).shape[0]
+    if A.ndim != 2 or len(A) != m or A.shape[1] < 2:
+        raise ValueError(
+            f"multipliers must have a row for each of the {m} examples and a column for each of at least two "
+            f"classes, found shape {A.shape}"
+        )
+    k = A.shape[1]
+    if class_map is not None and class_map.n_classes != k:
+        raise ValueError(f"class_map must be of the {k} classes of multipliers, found {class_map.n_classes}")
+    points, labels, costs, prices = _problem(k, X, y, loss, C, cost, sample_weight)
+    _hinge.clear_true_classes(A, labels)
+    _hinge.into_bounds(A, loss, prices)
+    pull = _hinge.coefficients(A, labels)
+    if fit_intercept and np.abs(pull.sum(axis=0)).max() > 1e-9 * prices.sum():
+        raise ValueError(
+            "multipliers must be balanced with an intercept, found that the examples of each class put on "
+            f"others, beyond what these put on it: {pull.sum(axis=0).tolist()}"
+        )
+    linear, square = _hinge.dual_parts(A, pull, points, labels, costs, class_map)
+    return _in_range(linear - square)
+
+
+def balanced(multipliers: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floats:
+    r"""Multipliers that bound the objective for every bias; see :func:`dual_objective`.
+
+    Let :math:`F_{yr}` be the sum of :math:`A_{ir}` over the examples of class y, what flows from y to r. The
+    multipliers of each pair of classes are scaled by one factor between 0 and 1, which keeps them feasible,
+    so that as much flows into every class as out of it. Of all such factors those with the most
+    :math:`\sum_{i,r} A_{ir} \Delta(y_i, r)` are taken: a linear program of at most k(k - 1) unknowns.
+
+    Parameters
+    ----------
+    multipliers : (m, k) array-like
+        A, not negative. The column of the true class is not looked at.
+    y : (m,) array-like of int
+        The true classes, 0 to k - 1.
+    cost : (k, k) array-like, optional
+        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+
+    Returns
+    -------
+    (m, k) array
+        0 for the true classes.
+
+    Examples
+    --------
+    >>> balanced([[0.0, 0.5], [0.0, 0.5], [0.25, 0.0]], [0, 0, 1])
+    array([[0.   , 0.125],
+           [0.   , 0.125],
+           [0.25 , 0.   ]])
+    """
+    A = reals(multipliers, "multipliers").copy()
+    if A.ndim != 2 or len(A) < 1 or A.shape[1] < 2:
+        raise ValueError(
+            "multipliers must have a row for each example and a column for each of at least two classes, "
+            f"found shape {A.shape}"
+        )
+    labels, costs = class_labels(y, *A.shape), _hinge.check_cost(cost, A.shape[1])
+    _hinge.clear_true_classes(A, labels)
+    return _hinge.balanced(A, labels, costs)
+
+
+class _Problem(NamedTuple):
+    """The checked arguments of an objective for k classes."""
+
+    points: Any
+    labels: Ints
+    costs: Floats | None
+    prices: Floats
+
+
+def _problem(
+    k: int, X: Any, y: ArrayLike, loss: str, C: float, cost: ArrayLike | None, sample_weight: ArrayLike | None
+) -> _Problem:
+    points = example_matrix(X)
+    return _Problem(points, *_hinge.check_setting(k, points.shape[0], y, loss, C, cost, sample_weight))
+
+
+def _parameters(W: ArrayLike, X: Any, class_map: ClassMap | None) -> tuple[Floats, Floats]:
+    """The parameters, and the rows of the classes that they make."""
+    V = reals(W, "W")
+    if V.ndim != 2 or np.ndim(X) != 2 or V.shape[1] != np.shape(X)[1]:
+        raise ValueError(
+            f"W must be a matrix with a column for each feature of X, found the shapes {V.shape} "
+            f"and {np.shape(X)}"
+        )
+    return V, V if class_map is None else class_map.to_rows(V)
+
+
+def _check_bias(bias: ArrayLike | None, k: int) -> Floats:
+    found = np.zeros(k) if bias is None else reals(bias, "bias")
+    if found.shape != (k,):
+        raise ValueError(f"bias must be a number for each of the {k} classes, found shape {found.shape}")
+    return found
+
+
+def _in_range(value: float) -> float:
+    if not isfinite(value):
+        raise ValueError("the value leaves the range of floating point; scale X, W or C")
+    return value

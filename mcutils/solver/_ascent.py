@@ -1,0 +1,303 @@
+"""Ascent by blocks: one example after the other moves to its best multipliers, and Newton steps join them."""
+
+import itertools
+from math import ceil
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import issparse
+
+from .. import _hinge, _rows
+from .._rows import LinearGram, WholeGram, WorkingSet
+from .._typing import Bools, Floats, Ints
+from ..certificate import Certificate
+from ..kernel import linear
+
+# A sweep moves the examples that violate more than this part of the worst.
+_GREED = 0.6
+# The working set grows when others owe more than this part of the gap, and what it owes itself has fallen to
+# that part, or as many examples were moved as it has, since it last changed. When its rows fill the room for
+# them, a quarter is exchanged instead.
+_SHARE, _SHRUNK = 0.5, 0.5
+# A move of one example counts as so many operations for each example.
+_MOVE = 5.0
+# Up to so many free multipliers a Newton step is taken.
+_NEWTON = 1500
+# So much work of Newton steps is always allowed, and more each time, or where the ascent has taken more.
+_CHEAP = 2e6
+# Newton's steps are tried after so many passes of a linear machine over its examples, then a tenth later.
+_PATIENCE = 200
+# After so many passes what was left out is looked at again. After so many times as many moves as there are
+# examples Newton's steps are tried for a kernel machine.
+_ROUND = 50
+# What was left out is looked at before that, too, when the gap seems to have fallen to this part of it; but
+# not before so many times as many visits as there are examples.
+_FALL, _LEAST = 0.3, 2
+# Rounds that neither halve the gap nor raise the dual by this part of it are idle; after 25 in a row it ends.
+_IDLE = 1e-6
+
+
+class Task:
+    """The checked problem, without the examples: every row moves by itself."""
+
+    def __init__(self, loss: str, setting: _hinge.Setting, k: int):
+        self.loss, self.setting = loss, setting
+        self.labels, self.prices = setting.labels, setting.prices
+        self.every = loss == "weston-watkins"
+        self.costs = 1.0 - np.eye(k) if setting.costs is None else setting.costs
+        self.k = k
+
+    def multipliers(self, beta: Floats) -> Floats:
+        """Those of coefficients, 0 for the true class."""
+        A = np.maximum(-beta, 0.0)
+        A[np.arange(len(A)), self.labels] = 0.0
+        return A
+
+    def tidy(self, beta: Floats) -> Floats:
+        """Coefficients whose rows sum to 0, from such up to rounding."""
+        return _hinge.coefficients(self.multipliers(beta), self.labels)
+
+    def certificate(self, beta: Floats, scores: Floats, curvatures: Floats, n_iter: int) -> Certificate:
+        squares = np.einsum("ir,ir->r", beta, scores)
+        # what rounding may make of terms that are no larger than those of the sum of all norms, squared
+        norms = np.sqrt(np.maximum(curvatures, 0.0)) @ np.abs(beta)
+        rounding = 8 * float(np.finfo(np.float64).eps) * float((norms**2).max())
+        if squares.min() < -rounding:
+            raise ValueError(
+                "kernel must be positive semidefinite, found a combination of the examples with the square "
+                f"{squares.min():.4g}: mcutils.kernel.check_psd shows a negative eigenvalue"
+            )
+        return _hinge.certificate(self.multipliers(beta), scores, self.setting, self.loss, n_iter)
+
+    def free(self, beta: Floats, rows: Ints) -> Bools:
+        """Which coefficients of some rows have room on both sides."""
+        part, price = beta[rows], self.prices[rows][:, None]
+        true = self.labels[rows][:, None] == np.arange(self.k)
+        if self.every:
+            inside: Bools = (part < 0) & (part > -price) & ~true
+            return np.asarray(inside | (true & inside.any(axis=1, keepdims=True)))
+        return np.asarray(part < np.where(true, price, 0.0))
+
+
+class _Progress:
+    """Whether there is any, seen by the certificates."""
+
+    def __init__(self) -> None:
+        self.gap, self.dual, self.idle = np.inf, -np.inf, 0
+
+    def ended(self, primal: float, dual: float) -> bool:
+        """After another round."""
+        gap = primal - dual
+        gained = dual - self.dual > _IDLE * gap or gap <= 0.5 * self.gap
+        self.idle = 0 if gained else self.idle + 1
+        self.gap, self.dual = min(self.gap, gap), max(self.dual, dual)
+        return self.idle > 25
+
+
+def climb(
+    gram: WholeGram | WorkingSet, task: Task, tol: float, max_iter: int, beta: Floats
+) -> tuple[Floats, Certificate]:
+    """The block ascent of a kernel machine.
+
+    Each round moves examples, and changes the working set in between. It ends where the gap is small, where
+    nothing moves or where enough was moved, with the certificate and Newton's steps. All loops end: between
+    two changes of the working set an example moves, moves and changes are counted, rounds too, and rounds
+    without progress are few.
+    """
+    from ..jit import multiclass as compiled
+
+    m, kind = len(beta), gram.rows.dtype
+    curvatures = np.where(gram.curvatures > 1e-12 * gram.curvatures.max(initial=0.0), gram.curvatures, 0.0)
+    costs, prices, labels = task.costs, task.prices, task.labels
+    upper, lower = np.empty((task.k, m), kind), np.empty((task.k, m), kind)
+    violated = np.zeros(m, kind)
+    scores = gram.product(beta)
+    if isinstance(gram, WorkingSet):
+        spread = np.argsort(labels, kind="stable")[np.linspace(0, m - 1, min(m, _rows.FIRST)).astype(np.intp)]
+        gram.take(np.unique(spread), violated)
+    left, budget = max_iter * m, _ROUND * m
+    progress, goal, steps = _Progress(), tol, 0
+    work, cheap = 0.0, _CHEAP
+    for rounds in itertools.count(1):
+        before, entered = steps, 0
+        table = np.ascontiguousarray(scores.T, dtype=kind)
+        compiled.open_sides(beta, labels, prices, costs, task.every, upper, lower)
+        while True:
+            done, primal, dual, outside = compiled.climb(
+                gram.rows,
+                gram.places,
+                gram.member,
+                curvatures,
+                labels,
+                prices,
+                costs,
+                task.every,
+                _GREED,
+                goal,
+                _SHARE,
+                _SHRUNK,
+                min(budget, left - steps),
+                beta,
+                table,
+                upper,
+                lower,
+                violated,
+            )
+            steps += done
+            gap = primal - dual
+            if gap <= goal * max(1.0, primal) or steps >= left or not outside > _SHARE * gap:
+                break
+            if entered and not done:  # nothing could be done with those that entered
+                break
+            entered = gram.more(violated)
+            if not entered:
+                break
+            steps += entered
+        beta = task.tidy(beta)
+        scores = gram.product(beta)
+        found = task.certificate(beta, scores, gram.curvatures, max(1, ceil(steps / m)))
+        spent = steps >= left or rounds >= max_iter
+        if found.gap <= tol or spent or progress.ended(found.primal, found.dual):
+            break
+        goal = min(goal, 0.5 * tol)
+        if isinstance(gram, WorkingSet) and kind == np.float32 and progress.idle > 1:
+            gram, kind = gram.doubled(), np.dtype(np.float64)
+            upper, lower, violated = upper.astype(kind), lower.astype(kind), violated.astype(kind)
+        elif gap > goal * max(1.0, primal):  # the ascent has stalled
+            work += _MOVE * m * (steps - before)
+            if _newton(gram, task, beta, scores, min(max(work, cheap), _MOVE * m * (left - steps))):
+                scores, work = gram.product(beta), 0.0
+            else:
+                budget *= 2
+            cheap *= 2
+    return beta, found
+
+
+def _newton_work(size: int) -> float:
+    return size**3 / 24 + 30 * size**2
+
+
+def _newton(gram: Any, task: Task, beta: Floats, scores: Floats, budget: float) -> bool:
+    """Newton steps on the coefficients that have room on both sides; each as far as the bounds allow.
+
+    The last one, that no bound stops, ends where single rows would creep along a valley. The others bring a
+    coefficient to its bound each. The budget is of operations of the ascent, which take longer than those of
+    a factorisation.
+    """
+    rows = np.flatnonzero(beta.any(axis=1))
+    free = task.free(beta, rows)
+    rows = rows[free.sum(axis=1) > 1]
+    size = int(task.free(beta, rows).sum()) - len(rows)
+    if not 0 < size <= _NEWTON or _newton_work(size) > budget:
+        return False
+    square = gram.square(rows)
+    tiny = 1e-12 * (float(np.diag(square).max()) or 1.0)
+    appeal = scores[rows] + task.costs[task.labels[rows]]
+    own, labels, prices = beta[rows], task.labels[rows], task.prices[rows]
+    true = labels[:, None] == np.arange(task.k)
+    high = np.where(true, np.inf if task.every else prices[:, None], 0.0)
+    low = np.where(true | (not task.every), -np.inf, -prices[:, None])
+    moved = False
+    for _ in range(len(rows) * task.k):
+        free = (own < high) & (own > low)
+        # what the others of a row gain, one of them loses: the true class, or that which has most room
+        base = np.where(task.every | free[true], labels, np.where(free, own, np.inf).argmin(axis=1))
+        free[np.arange(len(rows)), base] = False
+        i, r = np.nonzero(free)
+        budget -= _newton_work(len(i))
+        if not len(i) or budget < 0:
+            break
+        b = base[i]
+        signs = (
+            (r[:, None] == r).astype(np.float64) - (r[:, None] == b) - (b[:, None] == r) + (b[:, None] == b)
+        )
+        hessian = square[np.ix_(i, i)] * signs
+        hessian[np.diag_indices(len(i))] += tiny
+        slope = appeal[i, b] - appeal[i, r]
+        try:
+            step = cho_solve(cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False), slope)
+        except np.linalg.LinAlgError:
+            break
+        direction = np.zeros_like(own)
+        direction[i, r] = step
+        np.add.at(direction, (i, b), -step)
+        change = square @ direction
+        gain, curvature = float(slope @ step), float(np.vdot(direction, change))
+        if not (np.isfinite(curvature) and gain > 0):
+            break
+        side = np.where(direction > 0, high, low)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            room = np.where(direction != 0, (side - own) / direction, np.inf)
+            t = min(gain / curvature if curvature > 0 else np.inf, float(room.min()))
+        if not 0 < t < np.inf:
+            break
+        stopped = room <= t
+        own = np.where(stopped, side, np.clip(own + t * direction, low, high))
+        appeal += t * change
+        moved = True
+        if not stopped.any():
+            break
+    beta[rows] = own
+    beta[:] = task.tidy(beta)
+    return moved
+
+
+def sweep(X: Any, task: Task, tol: float, max_iter: int, beta: Floats) -> tuple[Floats, Certificate]:
+    """The block ascent of a linear machine, which keeps W."""
+    from ..jit import multiclass as compiled
+
+    m = X.shape[0]
+    state = np.array([88172645463325252], dtype=np.uint64)
+    squares = linear.self_products(X)
+    squares[squares <= 1e-12 * squares.max(initial=0.0)] = 0.0
+    active, counts = np.empty((m, task.k), np.int32), np.empty(m, np.int32)
+    data = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
+    visit: Any = compiled.sparse if issparse(X) else compiled.dense
+    order, accuracy, settled = np.empty(m, np.intp), float(task.costs.max()) or 1.0, False
+    progress, n_iter, work, cheap = _Progress(), 0, 0.0, _CHEAP
+    passes, patience = 0, _PATIENCE  # since the last Newton step, and until the next
+    W = np.ascontiguousarray((X.T @ beta).T)
+    while True:
+        table = np.ascontiguousarray(W @ X.T)
+        primal, dual, _ = compiled.values(
+            table, task.labels, task.prices, task.costs, task.every, beta, task.prices
+        )
+        gap, allowed = primal - dual, tol * max(1.0, primal)
+        if gap <= allowed or n_iter >= max_iter or progress.ended(primal, dual):
+            beta = task.tidy(beta)
+            W = np.ascontiguousarray((X.T @ beta).T)
+            found = task.certificate(beta, X @ W.T, squares, n_iter)
+            if found.gap <= tol or n_iter >= max_iter or progress.idle > 25:
+                return beta, found
+        if settled:
+            accuracy *= 0.3
+        if passes >= patience:
+            beta = task.tidy(beta)
+            if _newton(LinearGram(X), task, beta, table.T, max(work, cheap)):
+                W = np.ascontiguousarray((X.T @ beta).T)
+                table, work = np.ascontiguousarray(W @ X.T), 0.0
+            passes, patience, cheap = 0, patience + patience // 10, 2 * cheap
+        kept = compiled.reopen(
+            table, task.labels, task.prices, task.costs, task.every, beta, order, active, counts
+        )
+        done, _, visits, settled = visit(
+            *data,
+            squares,
+            task.labels,
+            task.prices,
+            task.costs,
+            task.every,
+            accuracy,
+            max(_FALL * gap, allowed),
+            _LEAST * m,
+            min(_ROUND, max_iter - n_iter),
+            state,
+            order,
+            kept,
+            beta,
+            W,
+            active,
+            counts,
+        )
+        n_iter, passes, work = n_iter + done, passes + done, work + 4.0 * visits * X.shape[1]

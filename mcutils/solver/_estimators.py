@@ -1,0 +1,432 @@
+"""The estimators of Crammer and Singer and of Weston and Watkins."""
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, hstack, issparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .. import _hinge
+from .._checks import gram_matrix, integer, one_of, switch
+from .._rows import WholeGram, WorkingSet, is_precomputed
+from .._typing import Floats, Ints
+from .._weights import example_weights, times_class_weight
+from ..dual import feasible
+from ..kernel import Kernel, check_psd, resolve
+from ._ascent import Task, climb, sweep
+from ._interior import by_cvxopt
+from ._solve import checked_tol, warn_unsolved
+
+SOLVERS = ("block", "interior", "qp")
+PRECISIONS = ("auto", "single", "double")
+
+
+class _Machine(ClassifierMixin, BaseEstimator):
+    """What the two machines share: all but the loss."""
+
+    _loss: str
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str | Kernel = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        fit_intercept: bool | str = "appended",
+        cost: ArrayLike | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        solver: str = "block",
+        tol: float = 1e-4,
+        max_iter: int = 10_000,
+        warm_start: bool = False,
+        precision: str = "auto",
+        cache_size: float = 256,
+        check_kernel: bool = False,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.cost = cost
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.precision = precision
+        self.cache_size = cache_size
+        self.check_kernel = check_kernel
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Solve the machine.
+
+        Parameters
+        ----------
+        X : (m, d) array-like, sparse matrix or data frame
+            The examples; for a precomputed kernel their (m, m) Gram matrix.
+        y : (m,) array-like
+            Labels of at least two classes.
+        sample_weight : (m,) array-like, optional
+            Factors of C, at least 0. An example of weight 0 is ignored.
+
+        Returns
+        -------
+        Self
+        """
+        tol, max_iter = self._check_parameters()
+        given = getattr(X, "dtype", None)
+        X, labels = self._validate(X, y=y)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        k = len(self.classes_)
+        if k < 2:
+            raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
+        weights = self._weights(X, codes, sample_weight)
+        setting = _hinge.Setting(codes, _hinge.check_cost(self.cost, k), float(self.C) * weights)
+        task = Task(self._loss, setting, k)
+        self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
+        beta = self._before(task)
+        bias, linear = float(bool(self.fit_intercept)), self.kernel_.name == "linear"
+        if self.check_kernel and not linear:
+            check_psd(X if self.kernel_.name == "precomputed" else self.kernel_.gram(X))
+        if self.solver != "block":
+            known = self.kernel_.name == "precomputed"
+            gram = _precomputed(X, given) if known else self.kernel_.gram(X)
+            beta, found = by_cvxopt(gram + bias, task, tol, max_iter, structured=self.solver == "interior")
+        elif linear:
+            beta, found = sweep(_with_ones(X) if bias else X, task, tol, max_iter, beta)
+        else:
+            beta, found = climb(self._gram(X, bias, tol, given), task, tol, max_iter, beta)
+        self._codes = codes
+        self.certificate_, self.converged_ = found, found.certifies(tol)
+        self.n_iter_ = found.n_iter or 1
+        self.dual_coef_ = beta + 0.0
+        self.support_ = np.flatnonzero(beta.any(axis=1))
+        self.support_of_class_ = [np.flatnonzero(column) for column in beta.T]
+        self.intercept_ = bias * beta.sum(axis=0) + 0.0
+        if linear:
+            self.coef_ = np.ascontiguousarray((X.T @ beta).T)
+        elif self.kernel_.name != "precomputed":
+            self.support_vectors_ = X[self.support_]
+        if not self.converged_:
+            warn_unsolved(found, tol)
+        return self
+
+    def scores(self, X: Any) -> Floats:
+        r"""The scores :math:`f_r(x)` of all classes, for two classes both.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+            For a precomputed kernel the (n, m) matrix of the kernel with the examples of the training.
+
+        Returns
+        -------
+        (n, k) array
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        found: Floats = np.zeros((X.shape[0], len(self.classes_)))
+        if self.kernel_.name == "linear":
+            found += X @ self.coef_.T
+        else:
+            weights = self.dual_coef_[self.support_]
+            if self.kernel_.name == "precomputed":
+                found += X[:, self.support_] @ weights
+            elif len(weights):
+                for rows, part in self.kernel_.blocks(X, self.support_vectors_, size=512):
+                    found[rows] = part @ weights
+        found += self.intercept_
+        return found
+
+    def decision_function(self, X: Any) -> Floats:
+        """The scores of all classes; for two classes the second less the first.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array, or (n,) array for two classes
+        """
+        found = self.scores(X)
+        if found.shape[1] > 2:
+            return found
+        ahead: Floats = found[:, 1] - found[:, 0]
+        return ahead
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of the largest score; ties go to the smallest class.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        largest = self.scores(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[largest]
+        return labels
+
+    def _validate(self, X: Any, **more: Any) -> Any:
+        sparse = False if is_precomputed(self.kernel) else "csr"
+        found = validate_data(self, X, accept_sparse=sparse, dtype=np.float64, order="C", **more)
+        rows = found[0] if isinstance(found, tuple) else found
+        if issparse(rows) and not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+            return (rows, *found[1:]) if isinstance(found, tuple) else rows
+        return found
+
+    def _check_parameters(self) -> tuple[float, int]:
+        if isinstance(self.C, (bool, np.bool_)) or not isinstance(self.C, Real) or not 0 < self.C < np.inf:
+            raise ValueError(f"C must be a positive, finite number, found {self.C!r}")
+        for name, allowed in (
+            ("solver", SOLVERS),
+            ("precision", PRECISIONS),
+        ):
+            one_of(getattr(self, name), name, allowed)
+        for name in ("warm_start", "check_kernel"):
+            switch(getattr(self, name), name)
+        chosen = self.fit_intercept
+        if not (isinstance(chosen, (bool, np.bool_)) or (isinstance(chosen, str) and chosen == "appended")):
+            raise ValueError(f"fit_intercept must be 'appended', True or False, found {chosen!r}")
+        size = self.cache_size
+        if isinstance(size, (bool, np.bool_)) or not isinstance(size, Real) or not size > 0:
+            raise ValueError(f"cache_size must be a positive number of MiB, found {size!r}")
+        return checked_tol(self.tol), integer(self.max_iter, "max_iter", 1)
+
+    def _weights(self, X: Any, codes: Ints, sample_weight: ArrayLike | None) -> Floats:
+        weights = example_weights(sample_weight, len(codes))
+        weights = times_class_weight(weights, self.class_weight, self.classes_, codes)
+        if not weights.any():
+            raise ValueError("sample_weight and class_weight must not be zero for all examples")
+        return weights
+
+    def _gram(self, X: Any, bias: float, tol: float, given: Any) -> WholeGram | WorkingSet:
+        if self.kernel_.name == "precomputed":
+            return WholeGram(_precomputed(X, given) + bias)
+        single = self.precision == "single" or (self.precision == "auto" and tol >= 1e-4)
+        kind = np.float32 if single else np.float64
+        return WorkingSet(self.kernel_, X, bias, kind, float(self.cache_size))
+
+    def _before(self, task: Task) -> Floats:
+        """Coefficients to start from: with ``warm_start`` those of the last fit, moved into the bounds."""
+        zero = np.zeros((len(task.labels), task.k))
+        if not (self.warm_start and hasattr(self, "_codes")):
+            return zero
+        if self.dual_coef_.shape != zero.shape or not np.array_equal(self._codes, task.labels):
+            return zero
+        A = feasible(
+            task.multipliers(self.dual_coef_), task.labels, loss=self._loss, sample_weight=task.prices
+        )
+        return _hinge.coefficients(A, task.labels)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags
+
+
+def _precomputed(X: Floats, given: Any) -> Floats:
+    """A Gram matrix that was given, checked; made symmetric where its entries have few digits."""
+    if given == np.float32 and X.shape[0] == X.shape[1]:
+        away, allowed = np.abs(X - X.T).max(), 8 * float(np.finfo(np.float32).eps) * np.abs(X).max()
+        if away <= allowed:
+            X = (X + X.T) / 2
+            X[np.diag_indices(len(X))] += allowed  # what rounding may have taken from a diagonal
+    return gram_matrix(X)
+
+
+def _with_ones(X: Any) -> Any:
+    """The examples with a feature that is always 1."""
+    ones = np.ones((X.shape[0], 1))
+    return hstack([X, csr_array(ones)], format="csr") if issparse(X) else np.hstack([X, ones])
+
+
+class CrammerSinger(_Machine):
+    r"""The machine of Crammer and Singer for k classes, linear or with a kernel, solved to a certified gap.
+
+    It minimises :math:`\frac12 \sum_r \|f_r\|^2 + \sum_i C_i \max_r (\Delta(y_i, r) + f_r(x_i) -
+    f_{y_i}(x_i))` (def-dual-problem), where :math:`C_i` is C times the weight of the example and of its
+    class, and answers with the class of the largest score.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of loss, positive.
+    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel, default="linear"
+        See :func:`mcutils.kernel.resolve`. The linear machine keeps W instead of kernel values. With
+        "precomputed", ``X`` is the square Gram matrix in :meth:`fit`, and afterwards the matrix of the kernel
+        between new examples (rows) and all those of the training (columns).
+    gamma, degree, coef0
+        Of the named kernels, as in scikit-learn: :math:`e^{-\gamma \|x - z\|^2}` and
+        :math:`(\gamma \langle x, z \rangle + \text{coef0})^{\text{degree}}`.
+    fit_intercept : "appended", True or False, default="appended"
+        "appended", or True: a feature that is always 1, whose coefficients are regularised as all others, as
+        if the kernel were :math:`K + 1`. False: none. A bias that is not regularised would tie the rows of
+        the dual together, so that no row could move by itself.
+    cost : (k, k) array-like, optional
+        :math:`\Delta`, what it costs to answer the class of a column where that of a row is true, both in
+        the order of ``classes_``. By default every mistake costs 1.
+    class_weight : dict, "balanced" or None
+        Factors of C by label.
+    solver : {"block", "interior", "qp"}, default="block"
+        See the module. The others need cvxopt and the whole Gram matrix.
+    tol : float, default=1e-4
+        The relative gap :math:`(P - D) / \max(1, |P|)` to stop at.
+    max_iter : int, default=10,000
+        What bounds all work. For the linear machine, at most so many passes over the examples. With a kernel,
+        at most so many times m examples are moved or brought into the working set, in at most so many rounds;
+        Newton's steps end a round. For the solvers of cvxopt, at most so many steps of the interior point.
+    warm_start : bool, default=False
+        Whether :meth:`fit` starts at the multipliers of the last fit, moved into their bounds, as along a
+        path of C. It does so where the labels are the same, in the same order.
+    precision : {"auto", "single", "double"}, default="auto"
+        Of the kernel rows of the solver "block". "auto" is single for ``tol`` from 1e-4. The certificate is
+        computed in double precision in any case; where single cannot reach ``tol``, double goes on.
+    cache_size : float, default=256
+        So many MiB of kernel rows are kept at most, but no fewer than 512 rows. A row of the Gram matrix is
+        computed when its example joins the working set. Where there is room for no more, a quarter of the set
+        is exchanged each time that it has been of use, and the fit takes longer.
+    check_kernel : bool, default=False
+        Whether the whole Gram matrix is computed first, and refused if it has a negative eigenvalue. Without
+        this only what is met is refused.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    kernel_ : Kernel
+        The kernel, with its parameters.
+    dual_coef_ : (m, k) array
+        :math:`\beta`: :math:`f_r = \sum_i \beta_{ir} K(x_i, \cdot)`, of all examples. The rows sum to 0.
+    support_ : (s,) int array
+        The examples whose row is not 0.
+    support_of_class_ : list of k int arrays
+        The examples with a coefficient in the score of each class.
+    support_vectors_ : (s, d) array or sparse matrix
+        The examples of ``support_``; only with a kernel of points other than the linear.
+    coef_ : (k, d) array
+        W, for the linear kernel only; also for two classes a row for each.
+    intercept_ : (k,) array
+        What is added to the scores; 0 without an intercept.
+    certificate_ : Certificate
+        Primal and dual value, and in ``kkt`` the residuals of :func:`mcutils.dual.kkt`.
+    converged_ : bool
+        Whether the relative gap is at most ``tol``. If not, ConvergenceWarning says what was reached.
+    n_iter_ : int
+        Of what ``max_iter`` limits.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Notes
+    -----
+    *Memory.* The tables of coefficients and scores take some 50 bytes for each example and class, the kernel
+    rows as much as ``cache_size`` allows. 10,000 examples of 10 classes stay below 1 GB.
+
+    *No bias* for two classes is the binary machine without bias, with a C twice as large (prop-dual-two).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> machine = CrammerSinger(kernel="rbf", tol=1e-3).fit(X, y)
+    >>> machine.converged_, machine.score(X, y) > 0.99
+    (True, True)
+    """
+
+    _loss = "crammer-singer"
+
+
+class WestonWatkins(_Machine):
+    r"""The machine of Weston and Watkins for k classes, linear or with a kernel, solved to a certified gap.
+
+    It minimises :math:`\frac12 \sum_r \|f_r\|^2 + \sum_i C_i \sum_{r \ne y_i} \max(0, \Delta(y_i, r) +
+    f_r(x_i) - f_{y_i}(x_i))` (def-dual-problem), where :math:`C_i` is C times the weight of the example and
+    of its class, and answers with the class of the largest score. It differs from :class:`CrammerSinger` in
+    the loss only: each parameter and each attribute means what it means there.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of loss, positive.
+    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel, default="linear"
+        The kernel.
+    gamma, degree, coef0
+        Of the named kernels, as in scikit-learn.
+    fit_intercept : "appended", True or False, default="appended"
+        "appended", or True: a feature that is always 1. False: none.
+    cost : (k, k) array-like, optional
+        :math:`\Delta`, in the order of ``classes_``. By default every mistake costs 1.
+    class_weight : dict, "balanced" or None
+        Factors of C by label.
+    solver : {"block", "interior", "qp"}, default="block"
+        See the module.
+    tol : float, default=1e-4
+        The relative gap to stop at.
+    max_iter : int, default=10,000
+        The largest number of passes over the examples, or of steps of an interior-point method.
+    warm_start : bool, default=False
+        Whether :meth:`fit` starts at the multipliers of the last fit.
+    precision : {"auto", "single", "double"}, default="auto"
+        Of the kernel rows of the solver "block".
+    cache_size : float, default=256
+        The most MiB of kernel rows to keep, but no fewer than 512 rows.
+    check_kernel : bool, default=False
+        Whether the whole Gram matrix is checked first.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+        The labels, sorted.
+    kernel_ : Kernel
+        The kernel, with its parameters.
+    dual_coef_ : (m, k) array
+        The coefficients of all examples. The rows sum to 0.
+    support_ : (s,) int array
+        The examples whose row is not 0.
+    support_of_class_ : list of k int arrays
+        The examples with a coefficient in the score of each class.
+    support_vectors_ : (s, d) array or sparse matrix
+        The examples of ``support_``; only with a kernel of points other than the linear.
+    coef_ : (k, d) array
+        W, for the linear kernel only.
+    intercept_ : (k,) array
+        What is added to the scores; 0 without an intercept.
+    certificate_ : Certificate
+        Primal and dual value, and in ``kkt`` the residuals of :func:`mcutils.dual.kkt`.
+    converged_ : bool
+        Whether the relative gap is at most ``tol``.
+    n_iter_ : int
+        The number that ``max_iter`` limits.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : (d,) array of str
+        Their names, where ``X`` had names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = WestonWatkins(C=0.5).fit(X, y)
+    >>> machine.coef_.shape, machine.converged_, machine.certificate_.certifies(1e-4)
+    ((3, 4), True, True)
+    """
+
+    _loss = "weston-watkins"

@@ -1,0 +1,177 @@
+"""The interior-point method of cvxopt, for matrices, or for functions that take their place."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from .. import _hinge
+from .._typing import Floats
+from ..certificate import Certificate
+from ..dual import feasible, quadratic_program
+from ._ascent import Task
+
+
+def by_cvxopt(
+    gram: Floats, task: Task, tol: float, max_iter: int, *, structured: bool
+) -> tuple[Floats, Certificate]:
+    """Coefficients and their certificate; ``structured`` takes functions in place of the matrices."""
+    cvxopt = _cvxopt()
+    m, k = len(gram), task.k
+    used = np.flatnonzero(task.prices > 0)
+    setting = task.setting
+    part = _hinge.Setting(setting.labels[used], setting.costs, setting.prices[used])
+    # prices of the size of 1 are what its stopping rule expects
+    unit = float(part.prices.max(initial=0.0)) or 1.0
+    program: Any
+    if structured:
+        program = _Structured(gram[np.ix_(used, used)] * unit, part, task, unit)
+        more = {"kktsolver": program.solver}
+    else:
+        program = quadratic_program(
+            gram[np.ix_(used, used)] * unit,
+            part.labels,
+            loss=task.loss,
+            cost=part.costs,
+            sample_weight=part.prices / unit,
+            n_classes=k,
+        )
+        more = {}
+    given = (program.P, program.q, program.G, program.h, program.A, program.b)
+    options = {
+        "show_progress": False,
+        "maxiters": max_iter,
+        "abstol": 0.1 * tol / unit,
+        "reltol": 0.1 * tol,
+        "feastol": min(1e-8, 0.1 * tol),
+    }
+    try:
+        found = cvxopt.solvers.coneqp(
+            *(cvxopt.matrix(each) if isinstance(each, np.ndarray) else each for each in given[:4]),
+            None,
+            *(cvxopt.matrix(each) if isinstance(each, np.ndarray) else each for each in given[4:]),
+            options=options,
+            **more,
+        )
+        u, steps = np.array(found["x"]).reshape(k, -1).T * unit, int(found["iterations"])
+    except (ArithmeticError, ValueError) as reason:  # a matrix that has lost its definiteness
+        raise RuntimeError(f"cvxopt gave up: {reason}") from reason
+    beta = np.zeros((m, k))
+    A = feasible(u, part.labels, loss=task.loss, C=1.0, sample_weight=part.prices)
+    beta[used] = _hinge.coefficients(A, part.labels)
+    return beta, task.certificate(beta, gram @ beta, np.diag(gram), max(1, steps))
+
+
+def _cvxopt() -> Any:
+    try:
+        import cvxopt
+        import cvxopt.solvers
+    except ImportError as reason:
+        raise ImportError(
+            "this solver needs cvxopt: install it, as with pip install 'cvxopt>=1.3' or with the extra "
+            "multiclass-theorems[interior], or use the solver 'block'"
+        ) from reason
+    return cvxopt
+
+
+class _Structured:
+    """The program of :func:`mcutils.dual.quadratic_program` as functions, and the equations of a step.
+
+    For Weston-Watkins one inequality more says of each sum what follows from its terms, that it is not
+    negative: without it the diagonal matrix of the step would have zeros.
+    """
+
+    def __init__(self, gram: Floats, setting: _hinge.Setting, task: Task, unit: float):
+        cvxopt = _cvxopt()
+        self.gram, self.m, self.k = gram, len(gram), task.k
+        true = setting.labels == np.arange(task.k)[:, None]
+        self.signs = np.where(true, 1.0, -1.0)
+        prices = np.broadcast_to(setting.prices / unit, true.shape)
+        self.bounded_below = ~true if task.loss == "crammer-singer" else np.full(true.shape, True)
+        self.bounded_above = true if task.loss == "crammer-singer" else ~true
+        costs = task.costs[setting.labels].T
+        self.q = cvxopt.matrix(np.where(true, 0.0, -costs).ravel())
+        lower, upper = int(self.bounded_below.sum()), int(self.bounded_above.sum())
+        self.h = cvxopt.matrix(np.concatenate([np.zeros(lower), prices[self.bounded_above]]))
+        self.split = lower
+        self.b = cvxopt.matrix(0.0, (self.m, 1))
+        self.rows = lower + upper
+
+    def table(self, vector: Any) -> Floats:
+        """A view of a vector of unknowns, a row for each class."""
+        view: Floats = np.asarray(vector).reshape(self.k, self.m)
+        return view
+
+    def P(self, x: Any, y: Any, alpha: float = 1.0, beta: float = 0.0) -> None:
+        product = self.signs * ((self.signs * self.table(x)) @ self.gram)
+        self.add(y, product.ravel(), alpha, beta)
+
+    def A(self, x: Any, y: Any, alpha: float = 1.0, beta: float = 0.0, trans: str = "N") -> None:
+        if trans == "N":
+            self.add(y, (self.signs * self.table(x)).sum(axis=0), alpha, beta)
+        else:
+            self.add(y, (self.signs * np.asarray(x).ravel()).ravel(), alpha, beta)
+
+    def G(self, x: Any, y: Any, alpha: float = 1.0, beta: float = 0.0, trans: str = "N") -> None:
+        if trans == "N":
+            table = self.table(x)
+            product = np.concatenate([-table[self.bounded_below], table[self.bounded_above]])
+        else:
+            product = self.spread(np.asarray(x).ravel()).ravel()
+        self.add(y, product, alpha, beta)
+
+    def spread(self, values: Floats) -> Floats:
+        """The transpose of G."""
+        table = np.zeros((self.k, self.m))
+        table[self.bounded_below] -= values[: self.split]
+        table[self.bounded_above] += values[self.split :]
+        return table
+
+    @staticmethod
+    def add(y: Any, product: Floats, alpha: float, beta: float) -> None:
+        target = np.asarray(y).reshape(-1)
+        target *= beta
+        target += alpha * product
+
+    def solver(self, W: Any) -> Callable[[Any, Any, Any], None]:
+        """What solves the equations of a step, whose scaling is W."""
+        weights = np.asarray(W["d"]).ravel() ** -2
+        diagonal = np.zeros((self.k, self.m))
+        diagonal[self.bounded_below] += weights[: self.split]
+        diagonal[self.bounded_above] += weights[self.split :]
+        roots = diagonal**-0.5
+        factors, total = [], np.zeros((self.m, self.m))
+        for root in roots:
+            scaled = root[:, None] * self.gram * root
+            scaled[np.diag_indices(self.m)] += 1.0
+            factor, failed = dpotrf(scaled, lower=True, overwrite_a=True)
+            if failed:
+                raise ArithmeticError("a scaled Gram matrix has a negative eigenvalue")
+            factors.append(factor)
+            inverse, _ = dpotri(factor, lower=True)
+            total += root[:, None] * inverse * root  # the lower triangle
+        total_factor = cho_factor(total, lower=True, overwrite_a=True, check_finite=False)
+
+        def inverses(table: Floats) -> Floats:
+            """:math:`N_r` times each row."""
+            return np.stack(
+                [
+                    root * cho_solve((factor, True), root * row, check_finite=False)
+                    for root, factor, row in zip(roots, factors, table, strict=True)
+                ]
+            )
+
+        scale = np.sqrt(weights)
+
+        def solve(x: Any, y: Any, z: Any) -> None:
+            u, v, w = np.asarray(x).reshape(-1), np.asarray(y).reshape(-1), np.asarray(z).reshape(-1)
+            right = self.signs * (u.reshape(self.k, self.m) + self.spread(weights * w))
+            v[:] = cho_solve(total_factor, inverses(right).sum(axis=0) - v, check_finite=False)
+            table = self.signs * inverses(right - v)
+            u[:] = table.ravel()
+            product = np.concatenate([-table[self.bounded_below], table[self.bounded_above]])
+            w[:] = scale * (product - w)
+
+        return solve

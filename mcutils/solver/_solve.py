@@ -1,0 +1,240 @@
+"""The three solvers as functions of a Gram matrix."""
+
+import warnings
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+
+from .. import _hinge
+from .._checks import gram_matrix, integer
+from .._rows import WholeGram
+from .._typing import Floats
+from ..certificate import Certificate
+from ..dual import feasible
+from ._ascent import Task, climb
+from ._interior import by_cvxopt
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    r"""What a solver found.
+
+    Attributes
+    ----------
+    multipliers : (m, k) array
+        :math:`\alpha`, feasible; for the true class the sum of the others.
+    certificate : Certificate
+        Primal and dual value of the machine that they make, and the residuals of :func:`mcutils.dual.kkt`.
+        ``n_iter`` counts the steps of an interior-point method, or how many times m examples were moved.
+    converged : bool
+        Whether the relative gap is at most ``tol``.
+    """
+
+    multipliers: Floats
+    certificate: Certificate
+    converged: bool
+
+
+def solve_block(
+    gram: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_classes: int | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
+    initial: ArrayLike | None = None,
+) -> Solution:
+    r"""Move one example after the other to its best multipliers, the worst first (alg-solver-block).
+
+    Parameters
+    ----------
+    gram : (m, m) array-like
+        :math:`K(x_i, x_j)`, symmetric and positive semidefinite. Symmetry and the minors of two rows are
+        checked, all of it by :func:`mcutils.kernel.check_psd`; add 1 to it for a regularised bias.
+    y : (m,) array-like of int
+        The true classes, 0 to k - 1.
+    loss : {"crammer-singer", "weston-watkins"}
+    C : float
+        The price of loss, positive.
+    cost : (k, k) array-like, optional
+        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+    sample_weight : (m,) array-like, optional
+        :math:`s_i \ge 0`, by default 1.
+    n_classes : int, optional
+        k; by default the size of ``cost``, or as many classes as ``y`` shows.
+    tol : float
+        The relative gap :math:`(P - D) / \max(1, |P|)` to stop at.
+    max_iter : int
+        At most so many times m examples are moved, in at most so many rounds; Newton's steps end a round.
+    initial : (m, k) array-like, optional
+        Multipliers to start from, as those of a smaller C; moved into their bounds first.
+
+    Returns
+    -------
+    Solution
+
+    Warns
+    -----
+    ConvergenceWarning
+        With the gap that was reached, where it is larger than ``tol``.
+
+    Examples
+    --------
+    >>> found = solve_block([[1.0, 0.0], [0.0, 1.0]], [0, 1])
+    >>> found.multipliers, found.certificate.primal, found.converged
+    (array([[0.5, 0.5],
+           [0.5, 0.5]]), 0.5, True)
+    """
+    matrix, task, tol = _problem(gram, y, loss, C, cost, sample_weight, n_classes, tol)
+    beta = _start(task, initial, y, loss, C, sample_weight)
+    beta, found = climb(WholeGram(matrix), task, tol, integer(max_iter, "max_iter", 1), beta)
+    return _solution(task, beta, found, tol)
+
+
+def solve_qp(
+    gram: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_classes: int | None = None,
+    tol: float = 1e-8,
+    max_iter: int = 100,
+) -> Solution:
+    r"""Hand the textbook's matrices, :func:`mcutils.dual.quadratic_program`, to cvxopt.
+
+    For comparison: its memory grows as :math:`(m k)^2`, and its time as :math:`(m k)^3`.
+
+    Parameters
+    ----------
+    gram, y, loss, C, cost, sample_weight, n_classes
+        As in :func:`solve_block`. Examples without weight are left out.
+    tol : float
+        The relative gap that is asked for.
+    max_iter : int
+        At most so many steps.
+
+    Returns
+    -------
+    Solution
+
+    Warns
+    -----
+    ConvergenceWarning
+        With the gap that was reached, where it is larger than ``tol``.
+
+    Examples
+    --------
+    >>> found = solve_qp([[1.0, -1.0], [-1.0, 1.0]], [0, 1])
+    >>> found.multipliers.round(6), round(found.certificate.primal, 6), found.converged
+    (array([[0.25, 0.25],
+           [0.25, 0.25]]), 0.25, True)
+    """
+    matrix, task, tol = _problem(gram, y, loss, C, cost, sample_weight, n_classes, tol)
+    beta, found = by_cvxopt(matrix, task, tol, integer(max_iter, "max_iter", 1), structured=False)
+    return _solution(task, beta, found, tol)
+
+
+def solve_interior(
+    gram: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: str = "crammer-singer",
+    C: float = 1.0,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_classes: int | None = None,
+    tol: float = 1e-8,
+    max_iter: int = 100,
+) -> Solution:
+    r"""Let cvxopt solve the same program, with functions in place of matrices (thm-solver-structure).
+
+    Each step of its interior-point method has a positive diagonal matrix :math:`E_r` for each class, and asks
+    for the solution of the equations
+
+    .. math:: (D_r K D_r + E_r) u_r + D_r v = p_r, \qquad \sum_r D_r u_r = q,
+
+    where :math:`D_r` has the signs :math:`2 [y_i = r] - 1`. With :math:`N_r = (K + E_r)^{-1}` they are
+    :math:`\big(\sum_r N_r\big) v = \sum_r N_r D_r p_r - q` and :math:`u_r = D_r N_r (D_r p_r - v)`. As
+    :math:`N_r = E_r^{-1/2} (I + E_r^{-1/2} K E_r^{-1/2})^{-1} E_r^{-1/2}`, it takes one Cholesky factor for
+    each class, of a matrix with no eigenvalue below 1, and one for v: time that grows as :math:`m^3 k`.
+
+    Parameters, results and warnings are those of :func:`solve_qp`.
+
+    Examples
+    --------
+    >>> found = solve_interior([[1.0, -1.0], [-1.0, 1.0]], [0, 1])
+    >>> found.multipliers.round(6), round(found.certificate.primal, 6), found.converged
+    (array([[0.25, 0.25],
+           [0.25, 0.25]]), 0.25, True)
+    """
+    matrix, task, tol = _problem(gram, y, loss, C, cost, sample_weight, n_classes, tol)
+    beta, found = by_cvxopt(matrix, task, tol, integer(max_iter, "max_iter", 1), structured=True)
+    return _solution(task, beta, found, tol)
+
+
+def _problem(
+    gram: ArrayLike,
+    y: ArrayLike,
+    loss: str,
+    C: float,
+    cost: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    n_classes: int | None,
+    tol: float,
+) -> tuple[Floats, Task, float]:
+    matrix = gram_matrix(gram)
+    k = _hinge.count_classes(y, len(matrix), cost, n_classes)
+    setting = _hinge.check_setting(k, len(matrix), y, loss, C, cost, sample_weight)
+    return matrix, Task(loss, setting, k), checked_tol(tol)
+
+
+def _start(
+    task: Task,
+    initial: ArrayLike | None,
+    y: ArrayLike,
+    loss: str,
+    C: float,
+    sample_weight: ArrayLike | None,
+) -> Floats:
+    """Coefficients to start from."""
+    if initial is None:
+        return np.zeros((len(task.labels), task.k))
+    table = _hinge.multiplier_table(initial, len(task.labels), task.k, "initial")
+    return _hinge.coefficients(feasible(table, y, loss=loss, C=C, sample_weight=sample_weight), task.labels)
+
+
+def _solution(task: Task, beta: Floats, found: Certificate, tol: float) -> Solution:
+    multipliers = task.multipliers(beta)
+    rows = np.arange(len(beta))
+    multipliers[rows, task.labels] = multipliers.sum(axis=1)
+    converged = found.certifies(tol)
+    if not converged:
+        warn_unsolved(found, tol)
+    return Solution(multipliers, found, converged)
+
+
+def warn_unsolved(found: Certificate, tol: float) -> None:
+    """Say by how much a machine misses its tolerance."""
+    warnings.warn(
+        f"the machine is not solved to tol={tol:g}: after {found.n_iter} iterations the relative gap of "
+        f"primal and dual is {found.gap:.3g}; increase max_iter or tol, or decrease C",
+        ConvergenceWarning,
+        stacklevel=4,  # who called solve_... or fit
+    )
+
+
+def checked_tol(tol: float) -> float:
+    """A relative gap to stop at."""
+    if isinstance(tol, (bool, np.bool_)) or not isinstance(tol, Real) or not 0 < tol < np.inf:
+        raise ValueError(f"tol must be a positive, finite number, found {tol!r}")
+    return float(tol)
