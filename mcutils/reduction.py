@@ -6,6 +6,9 @@ pair :math:`y < r` a score :math:`f_{yr}` on the examples of these two classes, 
 :math:`f_{ry} = -f_{yr}`. How the pairs' answers are joined is the *decoding*: by vote, by sum or by
 tournament.
 
+One-vs-all by least squares, which solves for all classes at once, is
+:class:`mcutils.frontier.RidgeOneVsAll`.
+
 **Ties.** A pair whose score is zero gives each of its classes half a win; in a tournament the smaller
 class goes on. Of several classes with the largest value, the smallest is predicted, in the order of
 ``classes_``; for votes there is the choice to ask the sums of scores first.
