@@ -2,8 +2,8 @@
 
 A class knows the module that it comes from, and prints it: in the traceback of an exception, in a
 ``repr``, on the page of the package. Pickles name it too. A user imports ``mcutils.tree.DecisionTree`` and
-should meet that name everywhere, not ``mcutils.tree._estimator.DecisionTree``: then the files of a package
-can change, and old pickles still load.
+should meet that name everywhere, not ``mcutils.tree._estimator.DecisionTree``: which file a class stands in
+is the package's own business.
 """
 
 from inspect import isclass, isfunction
