@@ -12,9 +12,6 @@ from numpy.typing import ArrayLike
 
 from ._typing import Floats, Ints, RandomState
 
-# A Gram matrix is compared with its mirror by this many rows at a time.
-_BLOCK = 512
-
 
 def switch(value: Any, name: str) -> bool:
     """True or False, of Python or of numpy; a text such as "no" would count as true.
@@ -260,6 +257,10 @@ def class_labels(y: ArrayLike, m: int, k: int) -> Ints:
         bad = labels[(labels < 0) | (labels >= k)][0]
         raise ValueError(f"y must be integers from 0 to {k - 1}, the columns of scores, found {bad}")
     return labels.astype(np.intp)
+
+
+# A Gram matrix is compared with its mirror by this many rows at a time.
+_BLOCK = 512
 
 
 def gram_matrix(gram: ArrayLike) -> Floats:
