@@ -14,7 +14,7 @@ import numpy as np
 from experiments import write
 from mcutils import data, hinge, risk
 from mcutils.certificate import Certificate
-from mcutils.jit import kernel
+from mcutils.jit import compiled
 
 KINDS = ("float", "not float", "vehicle", "container", "tableware", "headlamp")
 PARENTS = {"float": "building", "not float": "building", "building": "window", "vehicle": "window"}
@@ -32,7 +32,7 @@ LEAVES, D, OWN, NOISE = 8, 20, 0.5, 1.5
 SIZES, DRAWS, TEST = (1, 2, 4, 8, 16), 100, 50
 
 
-@kernel
+@compiled
 def largest_gap(X, y, C, cost, W, A, sweeps):
     """Exact steps in the multipliers of one example, Crammer-Singer with the block map: W, A in place."""
     k = W.shape[0]
@@ -52,7 +52,7 @@ def largest_gap(X, y, C, cost, W, A, sweeps):
                 A[i, r] = new
 
 
-@kernel
+@compiled
 def all_gaps(X, y, C, cost, B, V, A, sweeps):
     """Exact steps in one multiplier, Weston-Watkins with the map of the matrix B: V, A in place."""
     k, p = B.shape

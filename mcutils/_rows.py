@@ -88,7 +88,7 @@ class Gram:
 
     def product(self, beta: Floats) -> Floats:
         """The matrix times a vector, by the rows of its nonzeros."""
-        from .jit import smo
+        from .jit import smo as jit
 
         used = np.flatnonzero(beta)
         if self.whole is not None and len(used) > len(beta) // 3:
@@ -96,18 +96,18 @@ class Gram:
         total = np.zeros(len(beta))
         for start in range(0, len(used), BLOCK):
             part = used[start : start + BLOCK]
-            smo.add_rows(*self._at_hand(part), beta[part], total)
+            jit.add_rows(*self._at_hand(part), beta[part], total)
         return total
 
     def precise_product(self, beta: Floats) -> Floats:
         """The same in twice the digits, for terms that are large and sums that are not."""
-        from .jit import smo
+        from .jit import smo as jit
 
         used = np.flatnonzero(beta)
         high, low = np.zeros(len(beta)), np.zeros(len(beta))
         for start in range(0, len(used), BLOCK):
             part = used[start : start + BLOCK]
-            smo.add_rows_precisely(*self._at_hand(part), beta[part], high, low)
+            jit.add_rows_precisely(*self._at_hand(part), beta[part], high, low)
         return high + low
 
     def rounding(self, beta: Floats) -> Floats:

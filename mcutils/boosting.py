@@ -194,9 +194,6 @@ class _Stumps:
     """The mk-fold sample with its weights, for stumps: order of every feature, signed weights in blocks."""
 
     def __init__(self, X: Floats, Y: NDArray[Any], D: Floats, votes: str, pool: Any, tasks: int):
-        from .jit import stumps as compiled
-
-        self.compiled: Any = compiled
         m, d = X.shape
         self.X, self.k = X, Y.shape[1]
         self.order = np.empty((d, m), dtype=np.int32)
@@ -221,37 +218,41 @@ class _Stumps:
 
     def best(self) -> Stump:
         """The best stump for the present weights; it is kept for :meth:`reweigh`."""
+        from .jit import stumps as jit
+
         constant = np.abs(self.totals)
         least = constant if self.independent else np.zeros_like(constant)
         weights = (self.signed, self.totals, least)
         problem = (self.order, self.ends, self.starts, self.common, *weights)
         ranges = [(int(part[0]), int(part[-1]) + 1) for part in self.parts]
         if len(ranges) == 1:
-            self.compiled.largest_edges(*ranges[0], *problem, self.largest)
+            jit.largest_edges(*ranges[0], *problem, self.largest)
         else:
-            self.pool(delayed(self.compiled.largest_edges)(*one, *problem, self.largest) for one in ranges)
+            self.pool(delayed(jit.largest_edges)(*one, *problem, self.largest) for one in ranges)
         enough = max(float(constant.sum()), float(self.largest.max())) - _TIE
         feature, threshold = None, -np.inf
         self.right = np.ones(len(self.X), dtype=np.bool_)
         if constant.sum() < enough:
             feature = int((self.largest >= enough).argmax())
             ends = self.ends[self.starts[feature] : self.starts[feature + 1]]
-            edges = self.compiled.edges_of(self.order[feature], ends, self.common[feature], *weights)
+            edges = jit.edges_of(self.order[feature], ends, self.common[feature], *weights)
             cut = int(ends[(edges >= enough).argmax()])
             below, above = self.X[self.order[feature, cut - 1 : cut + 1], feature].tolist()
             # never above, whatever is rounded; halves, so that nothing overflows
             threshold = min(max(below / 2 + above / 2, below), np.nextafter(above, -np.inf))
             self.right[self.order[feature, :cut]] = False
         self.votes = self._vote(feature is None)
-        wrong, correct = self.compiled.masses(self.signed, self.right, *self.votes)
+        wrong, correct = jit.masses(self.signed, self.right, *self.votes)
         self.wrong, self.correct = float(wrong), float(correct)
         left, right = (side.ravel()[: self.k].astype(np.int8) for side in self.votes)
         return Stump(feature, float(threshold), left, right, self.wrong / (self.wrong + self.correct))
 
     def _vote(self, constant: bool) -> tuple[Floats, Floats]:
         """The votes of both sides: the sign of what speaks for the class, -1 where that is rounding."""
+        from .jit import stumps as jit
+
         of_left, of_right = np.zeros_like(self.totals), np.zeros_like(self.totals)
-        self.compiled.sums(self.signed, self.right, of_left, of_right)
+        jit.sums(self.signed, self.right, of_left, of_right)
         nothing = _TIE * self.mass
         if self.independent and not constant:
             return np.where(of_left > nothing, 1.0, -1.0), np.where(of_right > nothing, 1.0, -1.0)
@@ -260,7 +261,9 @@ class _Stumps:
 
     def reweigh(self) -> None:
         """From D_t to D_{t+1}: what was wrong has half of the weight, and what was right the other half."""
-        self.compiled.reweigh(
+        from .jit import stumps as jit
+
+        jit.reweigh(
             *(self.signed, self.right, *self.votes, 0.5 / self.wrong, 0.5 / self.correct),
             *(self.totals, self.mass),
         )

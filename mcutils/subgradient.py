@@ -558,13 +558,13 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
 
     def _steps(self, X: Any, codes: Indices, weights: Floats, order: Indices, planned: set[int]) -> None:
         """Steps on these examples, with a mark at each planned time on the way."""
-        from .jit import subgradient as compiled
+        from .jit import subgradient as jit
 
         times = [t - self.t_ for t in sorted(planned) if self.t_ < t < self.t_ + len(order)]
         for piece in np.split(order, times):
-            kernel: Any = compiled.sparse if issparse(X) else compiled.dense
+            steps: Any = jit.sparse if issparse(X) else jit.dense
             data = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
-            self._total, asked = kernel(
+            self._total, asked = steps(
                 *data,
                 codes,
                 weights,

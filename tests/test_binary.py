@@ -27,7 +27,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import _rows, binary, capacity, kernel
 from mcutils.binary import _ascent
-from mcutils.jit import smo
+from mcutils.jit import smo as jit
 
 solvers.options.update(show_progress=False, abstol=1e-11, reltol=1e-11, feastol=1e-11)
 
@@ -321,8 +321,8 @@ def test_the_hard_machine_in_blocks(monkeypatch, trial):
 def test_compiled_and_python_agree():
     gram, y, C = sample(3)
     lower, upper = np.minimum(0, y * C), np.maximum(0, y * C)
-    for steps in (smo.pairs, smo.singles):
-        ends = (np.array([len(y)]),) if steps is smo.pairs else ()
+    for steps in (jit.pairs, jit.singles):
+        ends = (np.array([len(y)]),) if steps is jit.pairs else ()
         results = []
         for function in (steps, steps.py_func):
             beta, error = np.zeros(len(y)), y.copy()
@@ -331,7 +331,7 @@ def test_compiled_and_python_agree():
             results.append([count, violation, *beta])
         np.testing.assert_allclose(*results, rtol=1e-9, atol=1e-12)
     totals = np.ones((2, len(y)))
-    for function, total in zip((smo.add_rows, smo.add_rows.py_func), totals, strict=True):
+    for function, total in zip((jit.add_rows, jit.add_rows.py_func), totals, strict=True):
         function(gram, np.array([0, 2]), np.array([2.0, -1.0]), total)
     np.testing.assert_allclose(totals, [1 + 2 * gram[0] - gram[2]] * 2, rtol=1e-12)
 

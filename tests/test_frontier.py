@@ -33,7 +33,7 @@ from mcutils.frontier import (
     mean_order,
     spectral_order,
 )
-from mcutils.jit import descend
+from mcutils.jit import descend as jit
 
 CHECKED = [
     RidgeOneVsAll(),
@@ -615,8 +615,8 @@ def test_compiled_and_python_agree(many):
     machine = LabelTree(branching=5).fit(X, y)
     arguments = (X_test[:50].copy(), *machine._linear)
     compiled, python = np.empty((2, 50), dtype=np.intp)
-    descend.leaves(*arguments, compiled)
-    descend.leaves.py_func(*arguments, python)
+    jit.leaves(*arguments, compiled)
+    jit.leaves.py_func(*arguments, python)
     np.testing.assert_array_equal(compiled, python)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mcutils
-from mcutils.jit import gray
+from mcutils.jit import gray as jit
 
 
 @pytest.mark.parametrize("m", [0, 1, 5])
@@ -24,8 +24,8 @@ def test_compiled_and_python_agree(m):
         kernel.py_func(start.copy(), *arguments, *python)
         np.testing.assert_allclose(compiled, python, rtol=1e-13)
 
-    both(gray.extremes, 2, moves, table, shape=(2**m, 3))
-    both(gray.squared_norms, 1, moves, shape=(2**m,))
+    both(jit.extremes, 2, moves, table, shape=(2**m, 3))
+    both(jit.squared_norms, 1, moves, shape=(2**m,))
 
 
 @pytest.mark.ci
@@ -59,17 +59,17 @@ def test_nowhere_to_write_to(tmp_path):
 
 
 def test_what_is_compiled_is_kept():
-    assert type(gray.extremes._cache).__name__ == "FunctionCache"
+    assert type(jit.extremes._cache).__name__ == "FunctionCache"
 
 
-def test_a_kernel_calls_only_its_own_file():
-    # numba's cache does not notice a change in a file that the kernel's file imports
+def test_a_loop_calls_only_its_own_file():
+    # numba's cache does not notice a change in a file that the loop's file imports
     for path in Path(mcutils.__file__).parent.joinpath("jit").glob("[!_]*.py"):
         lines = path.read_text(encoding="utf-8").splitlines()
         imports = [line for line in lines if line.startswith(("import", "from"))]
         assert imports[0] == "import numpy as np", path
         assert imports[1:] in (
-            ["from mcutils.jit import kernel"],
+            ["from mcutils.jit import compiled"],
             ["from mcutils.jit import sums_in_any_order"],
-            ["from mcutils.jit import kernel, sums_in_any_order"],
+            ["from mcutils.jit import compiled, sums_in_any_order"],
         ), path

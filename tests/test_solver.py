@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import _rows, dual, hinge, kernel
-from mcutils.jit import multiclass as compiled
+from mcutils.jit import multiclass as jit
 from mcutils.solver import CrammerSinger, WestonWatkins, solve_block, solve_interior, solve_qp
 
 MACHINES = {"crammer-singer": CrammerSinger, "weston-watkins": WestonWatkins}
@@ -86,7 +86,7 @@ def best_row(appeal, beta, true, price, curvature, every):
 @pytest.mark.parametrize("every", [False, True])
 def test_a_step_finds_the_best_row(every):
     rng = np.random.default_rng(0)
-    step = compiled.box_step if every else compiled.simplex_step
+    step = jit.box_step if every else jit.simplex_step
     for k, _ in product((2, 3, 7), range(20)):
         true, price, curvature = int(rng.integers(k)), rng.uniform(0.1, 2), rng.uniform(0.1, 2)
         others = np.arange(k) != true
@@ -101,7 +101,7 @@ def test_a_step_finds_the_best_row(every):
         assert (moved[others].min() if every else -moved[true]) >= -price
         # it is the last step of this row
         after = appeal + curvature * (moved - beta)
-        assert compiled.violation(after, moved, true, price, every) < 1e-12
+        assert jit.violation(after, moved, true, price, every) < 1e-12
         # and the Python form says the same
         again = np.empty(k)
         step.py_func(appeal, beta, true, price, curvature, again)
@@ -118,13 +118,13 @@ def test_a_step_of_the_two_classes_that_remain():
         beta = np.array([-share, share - price] if true < 0 else [share, -share])
         beta = beta[::-1].copy() if true == 1 else beta
         appeal, moved, expected = rng.normal(size=2), np.empty(2), np.empty(2)
-        compiled.pair_step(appeal, beta, true, price, curvature, moved)
-        compiled.simplex_step(appeal, beta, true, price, curvature, expected)
+        jit.pair_step(appeal, beta, true, price, curvature, moved)
+        jit.simplex_step(appeal, beta, true, price, curvature, expected)
         np.testing.assert_allclose(moved, expected, atol=1e-13)
         caps = np.array([price if r == true else 0.0 for r in range(2)])
         assert (moved <= caps).all()
         met.add((true, int((moved == caps).sum())))
-        compiled.pair_step.py_func(appeal, beta, true, price, curvature, expected)
+        jit.pair_step.py_func(appeal, beta, true, price, curvature, expected)
         np.testing.assert_allclose(moved, expected, atol=1e-14)
     # each with a class at its cap, and with none
     assert {(true, n) for true in (-1, 0, 1) for n in (0, 1)} <= met
@@ -132,11 +132,11 @@ def test_a_step_of_the_two_classes_that_remain():
 
 def test_a_step_of_an_example_without_curvature():
     moved = np.empty(3)
-    compiled.simplex_step(np.array([0.0, 2.0, 1.0]), np.zeros(3), 0, 0.5, 0.0, moved)
+    jit.simplex_step(np.array([0.0, 2.0, 1.0]), np.zeros(3), 0, 0.5, 0.0, moved)
     assert moved.tolist() == [0.5, -0.5, 0.0]
-    compiled.simplex_step(np.array([3.0, 2.0, 1.0]), np.zeros(3), 0, 0.5, 0.0, moved)
+    jit.simplex_step(np.array([3.0, 2.0, 1.0]), np.zeros(3), 0, 0.5, 0.0, moved)
     assert moved.tolist() == [0.0, 0.0, 0.0]
-    compiled.box_step(np.array([0.0, 2.0, -1.0]), np.zeros(3), 0, 0.5, 0.0, moved)
+    jit.box_step(np.array([0.0, 2.0, -1.0]), np.zeros(3), 0, 0.5, 0.0, moved)
     assert moved.tolist() == [0.5, -0.5, 0.0]
 
 

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import hinge
 from mcutils.hinge import ClassMap
-from mcutils.jit import subgradient as compiled
+from mcutils.jit import subgradient as jit
 from mcutils.risk import costs_from_weights
 from mcutils.subgradient import SubgradientMachine, rate
 
@@ -607,10 +607,10 @@ def test_compiled_and_python_agree():
         similar = B @ B.T if mapped else np.empty((0, 0))
         results = []
         for kernel, data in (
-            (compiled.dense, (X,)),
-            (compiled.dense.py_func, (X,)),
-            (compiled.sparse, (table.data, table.indices, table.indptr)),
-            (compiled.sparse.py_func, (table.data, table.indices, table.indptr)),
+            (jit.dense, (X,)),
+            (jit.dense.py_func, (X,)),
+            (jit.sparse, (table.data, table.indices, table.indptr)),
+            (jit.sparse.py_func, (table.data, table.indices, table.indptr)),
         ):
             state = [np.zeros((4, k)), np.zeros((4, k)), np.zeros(k), np.zeros(k), np.zeros((17, k))]
             found = kernel(
@@ -634,7 +634,7 @@ def test_compiled_and_python_agree():
         for other in results[1:]:
             np.testing.assert_allclose(other, results[0], rtol=1e-9, atol=1e-11)
     scores = np.array([0.0, 0.5, 0.5, -2.0])
-    for function in (compiled.active, compiled.active.py_func):
+    for function in (jit.active, jit.active.py_func):
         who, by = np.empty(4, np.intp), np.empty(4)
         assert function(scores, 0, 1 - np.eye(4), False, who, by) == (2, 1.0)
         assert who[:2].tolist() == [1, 0]  # of two largest gaps that of the smallest class
@@ -643,7 +643,7 @@ def test_compiled_and_python_agree():
         assert function(scores, 1, np.zeros((4, 4)), True, who, by) == (0, 0.0)
     similar, shares = np.arange(16.0).reshape(4, 4), np.empty(4)
     who, by, others = np.array([1, 0]), np.array([1.0, -1.0]), np.empty(4, np.intp)
-    assert compiled.share.py_func(similar, who, by, 2, others, shares) == 4
+    assert jit.share.py_func(similar, who, by, 2, others, shares) == 4
     np.testing.assert_array_equal(shares, similar @ [-1, 1, 0, 0])
 
 

@@ -138,13 +138,13 @@ class Ascent:
         tolerance: float,
         most: int,
     ) -> tuple[int, float]:
-        from ..jit import smo
+        from ..jit import smo as jit
 
         box = self.lower[chosen], self.upper[chosen]
         if ends is None:
-            found = smo.singles(square, *box, beta, error, tolerance, self.tiny, most)
+            found = jit.singles(square, *box, beta, error, tolerance, self.tiny, most)
         else:
-            found = smo.pairs(square, *box, ends, beta, error, tolerance, self.tiny, most)
+            found = jit.pairs(square, *box, ends, beta, error, tolerance, self.tiny, most)
         return int(found[0]), float(found[1])
 
     def newton(self) -> None:

@@ -194,11 +194,11 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self._linear is None or issparse(X):
             labels: NDArray[Any] = self.classes_[self._descended(selectable(X))]
             return labels
-        from ..jit import descend
+        from ..jit import descend as jit
 
         table = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         answer = np.empty(len(table), dtype=np.intp)
-        descend.leaves(table, *self._linear, answer)
+        jit.leaves(table, *self._linear, answer)
         labels = self.classes_[answer]
         return labels
 

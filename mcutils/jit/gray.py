@@ -10,28 +10,28 @@ number is that of the trailing zeros of :math:`t` in binary. The first entry is 
 So a sum :math:`\sum_i \sigma_i v_i` of vectors is known for all signs at the price of one addition of
 vectors each, where the definition would take :math:`L`.
 
-Both kernels overwrite ``sums``, which they take as :math:`\sum_i v_i` (other, fixed vectors may have been
+Both loops overwrite ``sums``, which they take as :math:`\sum_i v_i` (other, fixed vectors may have been
 added), and take ``moves``, which is :math:`2 v_i` in row i: what a flip from -1 to +1 adds.
 """
 
 import numpy as np
 
-from mcutils.jit import kernel
+from mcutils.jit import compiled
 
 
-@kernel
+@compiled
 def larger(a, b):
     """The larger of two numbers, none of them NaN: unlike ``max`` a single instruction."""
     return a if a > b else b
 
 
-@kernel
+@compiled
 def smaller(a, b):
     """The smaller of two numbers, none of them NaN."""
     return a if a < b else b
 
 
-@kernel
+@compiled
 def extremes(sums, moves, table, highest, lowest):
     r"""The largest and the smallest entry of a signed sum of vectors, for all signs.
 
@@ -75,7 +75,7 @@ def extremes(sums, moves, table, highest, lowest):
                 low[p] = smaller(low[p], below)
 
 
-@kernel
+@compiled
 def squared_norms(sums, moves, squares):
     r"""The squared length of :math:`\sum_i \sigma_i v_i`, for all signs.
 

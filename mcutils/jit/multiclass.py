@@ -19,13 +19,13 @@ its classes: :func:`simplex_step` and :func:`box_step`.
 
 import numpy as np
 
-from mcutils.jit import kernel, sums_in_any_order
+from mcutils.jit import compiled, sums_in_any_order
 
 # ---------------------------------------------------------------------------------------------------
 # One example
 
 
-@kernel
+@compiled
 def simplex_step(appeal, beta, true, price, curvature, moved):
     r"""The best row of Crammer and Singer while all others stay (lem-solver-simplex).
 
@@ -78,7 +78,7 @@ def simplex_step(appeal, beta, true, price, curvature, moved):
         moved[true] += price
 
 
-@kernel
+@compiled
 def pair_step(appeal, beta, true, price, curvature, moved):
     """:func:`simplex_step` where two classes remain: what one gains the other loses, until one is at its cap.
 
@@ -96,7 +96,7 @@ def pair_step(appeal, beta, true, price, curvature, moved):
         moved[down] = beta[down] - (cap - beta[up])
 
 
-@kernel
+@compiled
 def box_step(appeal, beta, true, price, curvature, moved):
     r"""The best row of Weston and Watkins while all others stay (lem-solver-box).
 
@@ -147,7 +147,7 @@ def box_step(appeal, beta, true, price, curvature, moved):
     moved[true] = total
 
 
-@kernel
+@compiled
 def violation(appeal, beta, true, price, every):
     r"""How far a row is from optimal: by how much appeals differ of which the lower could still rise.
 
@@ -176,7 +176,7 @@ def violation(appeal, beta, true, price, every):
 # A kernel: all scores are kept
 
 
-@kernel
+@compiled
 def open_sides(beta, labels, prices, costs, every, upper, lower):
     """What must be added to the scores so that the extremes over all classes are those of :func:`violation`.
 
@@ -194,7 +194,7 @@ def open_sides(beta, labels, prices, costs, every, upper, lower):
         open_row(i, beta, labels[i], prices[i], costs, every, upper, lower)
 
 
-@kernel
+@compiled
 def open_row(i, beta, true, price, costs, every, upper, lower):
     """The part of :func:`open_sides` of one example."""
     for r in range(beta.shape[1]):
@@ -205,7 +205,7 @@ def open_row(i, beta, true, price, costs, every, upper, lower):
         lower[r, i] = costs[true, r] if falls else np.inf
 
 
-@kernel
+@compiled
 def values(scores, labels, prices, costs, every, beta, member):
     """Primal and dual value, and how much of their difference is owed to examples outside the working set."""
     k, m = scores.shape
@@ -230,7 +230,7 @@ def values(scores, labels, prices, costs, every, beta, member):
     return primal, dual, outside
 
 
-@kernel
+@compiled
 def violations(scores, labels, every, upper, lower, high, low, found):
     """The violation of every example at once, class by class: a processor takes many examples at a time."""
     k, m = scores.shape
@@ -573,7 +573,7 @@ def sparse(
     return most, kept, visits, False
 
 
-@kernel
+@compiled
 def reopen(scores, labels, prices, costs, every, beta, order, active, counts):
     """Look at all classes of all examples again, and leave out what these scores show to be settled.
 
@@ -611,7 +611,7 @@ def reopen(scores, labels, prices, costs, every, beta, order, active, counts):
     return kept
 
 
-@kernel
+@compiled
 def shuffle(order, n, state):
     """A random order of the first n, by the generator xorshift64 (Marsaglia 2003)."""
     word = state[0]
@@ -624,7 +624,7 @@ def shuffle(order, n, state):
     state[0] = word
 
 
-@kernel
+@compiled
 def settle(appeal, own, beta, label, price, costs, every, margin, classes, n):
     """Leave out the settled classes of an example, see :func:`dense`.
 

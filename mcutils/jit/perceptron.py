@@ -14,10 +14,10 @@ class.
 
 import numpy as np
 
-from mcutils.jit import kernel
+from mcutils.jit import compiled
 
 
-@kernel
+@compiled
 def step(update, scores, true, weight, costs, square, who, by):
     """What each class moves by, as a short list: what ``mcutils.perceptron`` does with arrays.
 
@@ -91,7 +91,7 @@ def step(update, scores, true, weight, costs, square, who, by):
     return n + 1
 
 
-@kernel
+@compiled
 def move_dense(X, i, one, t, who, by, n, V, U):
     """Add multiples of row i to the columns of some classes."""
     d = X.shape[1]
@@ -104,7 +104,7 @@ def move_dense(X, i, one, t, who, by, n, V, U):
         U[d, r] += late * one
 
 
-@kernel
+@compiled
 def move_sparse(data, indices, ends, i, one, t, who, by, n, V, U):
     """Add multiples of row i to the columns of some classes."""
     d, k = V.shape[0] - 1, V.shape[1]
@@ -130,7 +130,7 @@ def move_sparse(data, indices, ends, i, one, t, who, by, n, V, U):
         U[d, who[q]] += by[q] * t * one
 
 
-@kernel
+@compiled
 def visit_dense(
     X, y, weights, costs, squares, order, update, one, t, start, made, V, U, scores, places, lengths, moves
 ):
@@ -198,7 +198,7 @@ def visit_dense(
     return len(order), made
 
 
-@kernel
+@compiled
 def visit_sparse(
     data,
     indices,

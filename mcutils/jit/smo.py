@@ -1,6 +1,6 @@
 r"""Sequential minimal optimisation: the dual of a support vector machine, two multipliers at a time.
 
-Both kernels maximise the concave quadratic :math:`p^\top \beta - \frac12 \beta^\top G \beta` over a box
+Both loops maximise the concave quadratic :math:`p^\top \beta - \frac12 \beta^\top G \beta` over a box
 :math:`l_i \le \beta_i \le u_i`, where G is positive semidefinite. They keep ``error``, the gradient
 :math:`e = p - G \beta`, and climb until no step promises more than a tolerance.
 
@@ -17,10 +17,10 @@ vector machines*, Journal of Machine Learning Research 6 (2005) 1889-1918.
 
 import numpy as np
 
-from mcutils.jit import kernel
+from mcutils.jit import compiled
 
 
-@kernel
+@compiled
 def pairs(gram, lower, upper, ends, beta, error, tolerance, tiny, max_steps):
     r"""Climb by pairs until :math:`e_i - e_j \le` tolerance for all i that may rise and j that may fall.
 
@@ -98,7 +98,7 @@ def pairs(gram, lower, upper, ends, beta, error, tolerance, tiny, max_steps):
     return max_steps, violation
 
 
-@kernel
+@compiled
 def singles(gram, lower, upper, beta, error, tolerance, tiny, max_steps):
     r"""Climb by single coordinates until none that may rise or fall has a gradient beyond tolerance.
 
@@ -135,7 +135,7 @@ def singles(gram, lower, upper, beta, error, tolerance, tiny, max_steps):
     return max_steps, violation
 
 
-@kernel
+@compiled
 def add_rows(matrix, rows, factors, total):
     """Add multiples of some rows of a matrix to a vector, without a copy of the rows."""
     for i in range(len(rows)):
@@ -144,7 +144,7 @@ def add_rows(matrix, rows, factors, total):
             total[s] += factor * row[s]
 
 
-@kernel
+@compiled
 def add_rows_precisely(matrix, rows, factors, high, low):
     r"""Add multiples of some rows of a matrix to ``high + low``, as if in twice the digits.
 

@@ -18,10 +18,10 @@ those above it from the right, and the examples that have it are never visited.
 
 import numpy as np
 
-from mcutils.jit import kernel
+from mcutils.jit import compiled
 
 
-@kernel
+@compiled
 def sweep_up(order, last, rows, total, least, edges):
     """Add what four classes contribute to half of the edges of the thresholds after the first examples.
 
@@ -50,7 +50,7 @@ def sweep_up(order, last, rows, total, least, edges):
         edges[place] += (max(h0, abs(c0)) + max(h1, abs(c1))) + (max(h2, abs(c2)) + max(h3, abs(c3)))
 
 
-@kernel
+@compiled
 def sweep_down(order, first, rows, total, least, edges):
     """The same for the thresholds before the last examples, from that of the number ``first`` on."""
     h0, h1, h2, h3 = 0.5 * least[0], 0.5 * least[1], 0.5 * least[2], 0.5 * least[3]
@@ -64,7 +64,7 @@ def sweep_down(order, first, rows, total, least, edges):
         edges[place - 1] += (max(h0, abs(c0)) + max(h1, abs(c1))) + (max(h2, abs(c2)) + max(h3, abs(c3)))
 
 
-@kernel
+@compiled
 def sums_of_values(order, ends, common, rows):
     """For each value of a feature the sum of its rows, (n, 4); 0 for the commonest, which nobody asks for."""
     found = np.zeros((len(ends), 4))
@@ -83,7 +83,7 @@ def sums_of_values(order, ends, common, rows):
     return found
 
 
-@kernel
+@compiled
 def edges_of(order, ends, common, G, totals, least):
     """The edge of each threshold of a feature.
 
@@ -117,7 +117,7 @@ def edges_of(order, ends, common, G, totals, least):
     return 2.0 * edges[ends[:-1] - 1]
 
 
-@kernel
+@compiled
 def largest_edges(first, last, order, ends, starts, common, G, totals, least, largest):
     """Fill in the largest edge of each feature from the first to before the last; -1 without a threshold.
 
@@ -130,7 +130,7 @@ def largest_edges(first, last, order, ends, starts, common, G, totals, least, la
             largest[j] = edges_of(order[j], own, common[j], G, totals, least).max()
 
 
-@kernel
+@compiled
 def sums(G, right, of_left, of_right):
     """Fill in, for each class, the sums of the signed weights on both sides."""
     for b in range(G.shape[0]):
@@ -140,7 +140,7 @@ def sums(G, right, of_left, of_right):
                 side[b, q] += G[b, i, q]
 
 
-@kernel
+@compiled
 def masses(G, right, votes_left, votes_right):
     """The weights of all pairs that the votes get wrong, and of those that they get right."""
     wrong, correct = np.zeros(4), np.zeros(4)
@@ -154,7 +154,7 @@ def masses(G, right, votes_left, votes_right):
     return wrong.sum(), correct.sum()
 
 
-@kernel
+@compiled
 def reweigh(G, right, votes_left, votes_right, if_wrong, if_correct, totals, mass):
     """Multiply the weights of the pairs that the votes get wrong, and of those that they get right.
 

@@ -25,10 +25,10 @@ V and U have a row for each feature and one more for a feature that is always 1,
 
 import numpy as np
 
-from mcutils.jit import kernel
+from mcutils.jit import compiled
 
 
-@kernel
+@compiled
 def active(scores, true, costs, every, who, by):
     r"""The subgradient of a loss with respect to the scores, as a short list.
 
@@ -72,7 +72,7 @@ def active(scores, true, costs, every, who, by):
     return n, asked
 
 
-@kernel
+@compiled
 def share(similar, who, by, n, others, shares):
     """What a subgradient is for every class, where classes learn from each other: a product of matrices."""
     for r in range(len(similar)):
@@ -82,7 +82,7 @@ def share(similar, who, by, n, others, shares):
     return len(similar)
 
 
-@kernel
+@compiled
 def dense(
     X,
     y,
@@ -201,7 +201,7 @@ def dense(
     return total, asked
 
 
-@kernel
+@compiled
 def sparse(
     data,
     indices,

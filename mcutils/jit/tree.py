@@ -18,7 +18,7 @@ With whole weights these are whole numbers, or fractions of such, and are compar
 
 import numpy as np
 
-from mcutils.jit import kernel
+from mcutils.jit import compiled
 
 GINI, ENTROPY, MISCLASSIFICATION = 0, 1, 2
 ITEM_BITS, CLASS_BITS = 24, 16
@@ -36,7 +36,7 @@ LEVELS = 20
 # Columns
 
 
-@kernel
+@compiled
 def count_sort(column, codes, keys):
     """Fill the keys of a column of whole numbers in a small range; False if it is no such column."""
     m = len(column)
@@ -62,7 +62,7 @@ def count_sort(column, codes, keys):
     return True
 
 
-@kernel
+@compiled
 def pack(column, order, codes, keys):
     """Fill the keys of a column from the order of its values; missing values come last, as one value."""
     rank = 0
@@ -75,7 +75,7 @@ def pack(column, order, codes, keys):
         keys[p] = (rank << RANK) | (codes[i] << ITEM_BITS) | i
 
 
-@kernel
+@compiled
 def between(low, high):
     """A threshold that the lower value is at most, and the higher is not, whatever is rounded."""
     if np.isnan(high):
@@ -88,7 +88,7 @@ def between(low, high):
 # Scores
 
 
-@kernel
+@compiled
 def greater(a, b, c, d):
     """Whether a/b > c/d, for whole a, c >= 0 and b, d > 0, by Euclid's algorithm: without overflow."""
     while True:
@@ -103,7 +103,7 @@ def greater(a, b, c, d):
         a, b, c, d = d, c, b, a
 
 
-@kernel
+@compiled
 def better(criterion, exact, size, k, value, num, den, best, best_num, best_den):
     """Whether a score is larger than the best, and not only by rounding."""
     if not exact:
@@ -117,7 +117,7 @@ def better(criterion, exact, size, k, value, num, den, best, best_num, best_den)
     return greater(num, den, best_num, best_den)
 
 
-@kernel
+@compiled
 def weight_of(counts):
     """The sum of the weights of the classes."""
     total = 0.0
@@ -126,7 +126,7 @@ def weight_of(counts):
     return total
 
 
-@kernel
+@compiled
 def largest(counts):
     """The largest weight of a class."""
     top = 0.0
@@ -135,7 +135,7 @@ def largest(counts):
     return top
 
 
-@kernel
+@compiled
 def cheapest(counts, costs):
     """The cost of the cheapest answer."""
     best = np.inf
@@ -147,7 +147,7 @@ def cheapest(counts, costs):
     return best
 
 
-@kernel
+@compiled
 def score(criterion, exact, left, right, table, costs):
     """The score of two sides: a float, and where it is exact the fraction of whole numbers that it is."""
     k = len(left)
@@ -187,7 +187,7 @@ def score(criterion, exact, left, right, table, costs):
     return -cheapest(left, costs) - cheapest(right, costs), 0, 0
 
 
-@kernel
+@compiled
 def decrease(criterion, exact, left, right, table, scale, costs):
     """The total decrease of the impurity, at least 0; the same number for the same fraction."""
     k = len(left)
@@ -225,7 +225,7 @@ def decrease(criterion, exact, left, right, table, scale, costs):
     return rounded(value, n) if not exact else value
 
 
-@kernel
+@compiled
 def rounded(value, size):
     """A decrease without what rounding has added: nothing below TIE of the weight, and 12 digits."""
     if value <= TIE * size:
@@ -238,7 +238,7 @@ def rounded(value, size):
 # The best question at a node
 
 
-@kernel
+@compiled
 def scan(
     keys,
     start,
@@ -365,7 +365,7 @@ def scan(
     return found, best, num, den
 
 
-@kernel
+@compiled
 def subset(
     keys,
     start,
@@ -491,7 +491,7 @@ def subset(
     return 1, best, num, den
 
 
-@kernel
+@compiled
 def best_question(
     keys,
     start,
@@ -587,13 +587,13 @@ def best_question(
 # Growing
 
 
-@kernel
+@compiled
 def before(priority, s, t):
     """Whether node s comes before node t: the larger priority first, of equal ones the smaller number."""
     return priority[s] > priority[t] or (priority[s] == priority[t] and s < t)
 
 
-@kernel
+@compiled
 def lift(heap, where, priority, p):
     """Bring the node at place p of a heap upwards to its place; ``where`` has the places of the nodes."""
     t = heap[p]
@@ -604,7 +604,7 @@ def lift(heap, where, priority, p):
     heap[p], where[t] = t, p
 
 
-@kernel
+@compiled
 def sink(heap, where, priority, length, p):
     """Bring the node at place p of a heap downwards to its place."""
     t = heap[p]
@@ -620,7 +620,7 @@ def sink(heap, where, priority, length, p):
     heap[p], where[t] = t, p
 
 
-@kernel
+@compiled
 def take(heap, where, priority, length, p):
     """Take the node at place p out of a heap, which is one shorter then."""
     t, last = heap[p], heap[length - 1]
@@ -631,7 +631,7 @@ def take(heap, where, priority, length, p):
         sink(heap, where, priority, length - 1, where[last])
 
 
-@kernel
+@compiled
 def is_open(counts, items, fewest_split, fewest, lightest):
     """Whether a node is impure and large enough to be split."""
     kinds = 0
@@ -640,7 +640,7 @@ def is_open(counts, items, fewest_split, fewest, lightest):
     return kinds > 1 and items >= fewest_split and items >= 2 * fewest and weight_of(counts) >= 2 * lightest
 
 
-@kernel
+@compiled
 def says_yes(key, p, place, members):
     """Whether an item of a column's keys, at place p, answers yes."""
     if place >= 0:
@@ -649,7 +649,7 @@ def says_yes(key, p, place, members):
     return level < len(members) and members[level] == 1
 
 
-@kernel
+@compiled
 def partition(row, start, end, middle, side, aside):
     """Bring the items that answer no before those that answer yes, both in their order."""
     a, b = start, 0
@@ -664,7 +664,7 @@ def partition(row, start, end, middle, side, aside):
         row[p] = aside[p - middle]
 
 
-@kernel
+@compiled
 def grow(
     keys,
     columns,
@@ -828,7 +828,7 @@ def grow(
 # Asking
 
 
-@kernel
+@compiled
 def descend(X, child, feature, threshold, members, n_levels, reached):
     """The leaf of every row of X. A missing value, or a level that is not in A, answers no.
 
@@ -890,7 +890,7 @@ def descend(X, child, feature, threshold, members, n_levels, reached):
 # Pruning
 
 
-@kernel
+@compiled
 def weakest_links(left, right, parent, order, risk, tie, collapse):
     r"""When every internal node becomes a leaf: the price from which on it is one in the smallest minimiser.
 

@@ -501,11 +501,11 @@ class _LinearSample:
         *,
         keep: bool,
     ):
-        from ..jit import perceptron as compiled
+        from ..jit import perceptron as jit
 
         sparse = issparse(X)
-        self.visit_: Any = compiled.visit_sparse if sparse else compiled.visit_dense
-        self.move_: Any = compiled.move_sparse if sparse else compiled.move_dense
+        self.visit_: Any = jit.visit_sparse if sparse else jit.visit_dense
+        self.move_: Any = jit.move_sparse if sparse else jit.move_dense
         self.X = (X.data, X.indices, X.indptr) if sparse else (X,)
         self.update, self.y, self.weights, self.costs, self.one = update, y, weights, costs, one
         self.code = UPDATES.index(update) if isinstance(update, str) else -1

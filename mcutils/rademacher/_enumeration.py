@@ -48,11 +48,11 @@ def _affordable(m: int, n: int) -> None:
 
 def mean_extremes(functions: Floats, value: Callable[[Floats, Floats], Floats]) -> float:
     """The mean over all signs of a function of the largest and the smallest signed sum."""
-    from ..jit import gray
+    from ..jit import gray as jit
 
     n, m = len(functions), len(functions[0])
     _affordable(m, n)
-    # the kernel takes functions by fours: the last is repeated
+    # the loop takes functions by fours: the last is repeated
     vectors = functions[np.minimum(np.arange(-(-n // 4) * 4), n - 1)].T
     in_table = min(m - 1, _TABLE_SIGNS)
     walked, rest = vectors[: m - in_table], vectors[m - in_table :]
@@ -60,19 +60,19 @@ def mean_extremes(functions: Floats, value: Callable[[Floats, Floats], Floats]) 
     sums: list[float] = []
     for start, moves in _gray_walks(walked, _GRAY_SIGNS - _TABLE_SIGNS):
         high, low = np.empty((2, 2 ** len(moves), table.shape[1]))
-        gray.extremes(start, moves, table, high, low)
+        jit.extremes(start, moves, table, high, low)
         sums.append(float(value(high, low).sum()))
     return fsum(sums) / 2.0 ** (m - 1)
 
 
 def _squared_norms(features: Floats) -> Iterator[Floats]:
     """|sum of signs times features|^2 for all signs up to their common sign, piece by piece."""
-    from ..jit import gray
+    from ..jit import gray as jit
 
     _affordable(*features.shape)
     for start, moves in _gray_walks(features, _GRAY_SIGNS):
         squares = np.empty(2 ** len(moves))
-        gray.squared_norms(start, moves, squares)
+        jit.squared_norms(start, moves, squares)
         yield squares
 
 

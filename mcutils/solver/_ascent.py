@@ -105,7 +105,7 @@ def climb(
     two changes of the working set an example moves, moves and changes are counted, rounds too, and rounds
     without progress are few.
     """
-    from ..jit import multiclass as compiled
+    from ..jit import multiclass as jit
 
     m, kind = len(beta), gram.rows.dtype
     curvatures = np.where(gram.curvatures > 1e-12 * gram.curvatures.max(initial=0.0), gram.curvatures, 0.0)
@@ -122,9 +122,9 @@ def climb(
     for rounds in itertools.count(1):
         before, entered = steps, 0
         table = np.ascontiguousarray(scores.T, dtype=kind)
-        compiled.open_sides(beta, labels, prices, costs, task.every, upper, lower)
+        jit.open_sides(beta, labels, prices, costs, task.every, upper, lower)
         while True:
-            done, primal, dual, outside = compiled.climb(
+            done, primal, dual, outside = jit.climb(
                 gram.rows,
                 gram.places,
                 gram.member,
@@ -245,7 +245,7 @@ def _newton(gram: Any, task: Task, beta: Floats, scores: Floats, budget: float) 
 
 def sweep(X: Any, task: Task, tol: float, max_iter: int, beta: Floats) -> tuple[Floats, Certificate]:
     """The block ascent of a linear machine, which keeps W."""
-    from ..jit import multiclass as compiled
+    from ..jit import multiclass as jit
 
     m = X.shape[0]
     state = np.array([88172645463325252], dtype=np.uint64)
@@ -253,14 +253,14 @@ def sweep(X: Any, task: Task, tol: float, max_iter: int, beta: Floats) -> tuple[
     squares[squares <= 1e-12 * squares.max(initial=0.0)] = 0.0
     active, counts = np.empty((m, task.k), np.int32), np.empty(m, np.int32)
     data = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
-    visit: Any = compiled.sparse if issparse(X) else compiled.dense
+    visit: Any = jit.sparse if issparse(X) else jit.dense
     order, accuracy, settled = np.empty(m, np.intp), float(task.costs.max()) or 1.0, False
     progress, n_iter, work, cheap = _Progress(), 0, 0.0, _CHEAP
     passes, patience = 0, _PATIENCE  # since the last Newton step, and until the next
     W = np.ascontiguousarray((X.T @ beta).T)
     while True:
         table = np.ascontiguousarray(W @ X.T)
-        primal, dual, _ = compiled.values(
+        primal, dual, _ = jit.values(
             table, task.labels, task.prices, task.costs, task.every, beta, task.prices
         )
         gap, allowed = primal - dual, tol * max(1.0, primal)
@@ -278,7 +278,7 @@ def sweep(X: Any, task: Task, tol: float, max_iter: int, beta: Floats) -> tuple[
                 W = np.ascontiguousarray((X.T @ beta).T)
                 table, work = np.ascontiguousarray(W @ X.T), 0.0
             passes, patience, cheap = 0, patience + patience // 10, 2 * cheap
-        kept = compiled.reopen(
+        kept = jit.reopen(
             table, task.labels, task.prices, task.costs, task.every, beta, order, active, counts
         )
         done, _, visits, settled = visit(
