@@ -250,7 +250,7 @@ globalThis.mcProbe = (() => {
   // The page marks what scrolls when nothing else is to be done, on a busy machine a while after it was laid out.
   function settled() {
     const start = performance.now();
-    const unmarked = (part) => part.scrollWidth > part.clientWidth && !part.hasAttribute("tabindex");
+    const unmarked = (part) => part.scrollWidth > part.clientWidth && part.tabIndex < 0;
     return new Promise((resolve) => {
       (function look() {
         if (performance.now() - start > 2000 || !all(".katex-display, article .highlight pre").some(unmarked)) resolve(null);
