@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
 
 import mcutils as mc
 from mcutils import kernel
@@ -219,5 +220,7 @@ UNEQUAL = {
 
 def expected_failures(estimator):
     reason, concerned = UNEQUAL.get(type(estimator).__name__, ("", lambda one: False))
-    checks = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
+    # until 1.7 an estimator that refuses sparse matrices passes the second
+    kinds = ("dense", "sparse") if get_tags(estimator).input_tags.sparse else ("dense",)
+    checks = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in kinds]
     return dict.fromkeys(checks, reason) if concerned(estimator) else {}
