@@ -1,6 +1,7 @@
 """Settings of all tests; the first must stand before the first import of SciPy or scikit-learn."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,20 @@ ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ("tools", "web", "conftest.py", "tests", "_config.yml", "pyproject.toml", "requirements.lock")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--no-compiler",
+        action="store_true",
+        help="Run as where numba cannot be imported, without the tests that need it or would take long.",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "ci: runs under CI, and where a tool or a test has changed")
+    if config.getoption("--no-compiler"):
+        assert "numba" not in sys.modules
+        sys.modules["numba"] = None  # Python's way to forbid an import
+        config.addinivalue_line("filterwarnings", "ignore:numba cannot be imported:RuntimeWarning")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -9,9 +9,17 @@ as in a read-only installation run by a user without a home, it is compiled once
 
 numba notices that a file has changed, but not that a file has changed which that file imports. So a loop
 stands in one file with everything it calls.
+
+Where numba cannot be imported, as in a browser, the loops run as the plain Python that they are. They are
+slow then, and the first one that runs warns of it. So that both forms give the same results, a loop turns a
+whole number from an array of small integers into an ``int`` before it counts with it: for numba the sum of
+an ``int8`` and a counter has 64 bits, for numpy it has 8.
 """
 
+import threading
+import warnings
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 __all__ = ["compiled", "sums_in_any_order"]
@@ -22,7 +30,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def compiled(function: Function, **options: Any) -> Function:
     """Compile a function at its first call; keep the result on disk where that is possible.
 
-    It runs without the interpreter's lock, so that threads can share the work.
+    It runs without the interpreter's lock, so that threads can share the work. Without numba it runs as it
+    is, and its first call warns.
 
     Parameters
     ----------
@@ -31,7 +40,10 @@ def compiled(function: Function, **options: Any) -> Function:
     options
         Of ``numba.njit``, such as ``fastmath``.
     """
-    import numba
+    try:
+        import numba
+    except ImportError as error:
+        return _plain(function, str(error))
 
     try:
         fast: Function = numba.njit(cache=True, nogil=True, **options)(function)
@@ -47,3 +59,53 @@ def sums_in_any_order(function: Function) -> Function:
     and of what is not a number.
     """
     return compiled(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+# ---------------------------------------------------------------------------------------------------
+# Without numba
+
+
+class _Here(threading.local):
+    """Whether this thread is in a plain loop: loops call each other, and only the first one prepares."""
+
+    in_a_loop = False
+
+
+_here = _Here()
+_lock = threading.Lock()
+_has_warned = False
+
+
+def _plain(function: Function, reason: str) -> Function:
+    """The function as it is, with numba's silence about numbers that overflow."""
+    import numpy as np
+
+    @wraps(function)
+    def run(*arguments: Any) -> Any:
+        if _here.in_a_loop:
+            return function(*arguments)
+        _warn_once(reason)
+        _here.in_a_loop = True
+        try:
+            with np.errstate(all="ignore"):
+                return function(*arguments)
+        finally:
+            _here.in_a_loop = False
+
+    run.py_func = function  # where numba has it
+    return run
+
+
+def _warn_once(reason: str) -> None:
+    """Say what the lack of numba means, once in a process, whichever of its threads comes first."""
+    global _has_warned
+    with _lock:
+        if not _has_warned:
+            warnings.warn(
+                f"numba cannot be imported ({reason}): the loops of mcutils that it compiles run as plain "
+                "Python, with the same results up to rounding, but up to several hundred times as slowly. "
+                "Where numba exists for your Python, install it; otherwise keep the data small",
+                RuntimeWarning,
+                stacklevel=3,  # who called the loop
+            )
+            _has_warned = True
