@@ -12,9 +12,6 @@ from numpy.typing import ArrayLike
 
 from ._typing import Floats, Ints, RandomState
 
-# A Gram matrix is compared with its mirror by this many rows at a time.
-_BLOCK = 512
-
 
 def switch(value: Any, name: str) -> bool:
     """True or False, of Python or of numpy; a text such as "no" would count as true.
@@ -262,6 +259,10 @@ def class_labels(y: ArrayLike, m: int, k: int) -> Ints:
     return labels.astype(np.intp)
 
 
+# A Gram matrix is compared with its mirror by this many rows at a time.
+_BLOCK = 512
+
+
 def gram_matrix(gram: ArrayLike) -> Floats:
     """A symmetric matrix of finite numbers whose minors of two rows are not negative, up to rounding."""
     matrix = np.asarray(gram)
@@ -292,3 +293,21 @@ def gram_matrix(gram: ArrayLike) -> Floats:
                     f"by {fault.max():.3g}"
                 )
     return matrix
+
+
+def squarable(X: Any, name: str = "X") -> None:
+    """Refuse an array or a csr matrix whose squares add up to more than floating point holds.
+
+    >>> squarable(np.array([[3.0, 1e200]]))
+    Traceback (most recent call last):
+        ...
+    ValueError: X must be scaled: its squares are beyond floating point, found entries up to 1e+200
+    """
+    entries = (X.data if hasattr(X, "indptr") else X).ravel(order="K")
+    with np.errstate(over="ignore"):
+        if np.isfinite(entries @ entries):
+            return
+    raise ValueError(
+        f"{name} must be scaled: its squares are beyond floating point, "
+        f"found entries up to {np.abs(entries).max():.3g}"
+    )

@@ -196,7 +196,8 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _check_data(self, X: Any, y: ArrayLike, method: str, weights: Any, *, reset: bool) -> NDArray[Any]:
         """The labels. X itself is left to the machines, but for its numbers of rows and of features."""
-        if not (hasattr(self.estimator, "decision_function") or hasattr(self.estimator, "predict_proba")):
+        scoring = any(hasattr(self.estimator, name) for name in ("decision_function", "predict_proba"))
+        if isinstance(self.estimator, type) or not scoring:
             raise ValueError(
                 f"estimator must have decision_function or predict_proba, found {self.estimator!r}"
             )

@@ -31,7 +31,8 @@ _EPS = float(np.finfo(np.float64).eps)
 
 def is_precomputed(kernel: Any) -> bool:
     """Whether a kernel, or the name of one, is that of a Gram matrix that is given."""
-    return (kernel.name if isinstance(kernel, Kernel) else kernel) == "precomputed"
+    name = kernel.name if isinstance(kernel, Kernel) else kernel
+    return isinstance(name, str) and name == "precomputed"  # an array is refused by resolve
 
 
 def refuse_underflow(kernel: Kernel, X: Any, diagonal: Floats) -> None:

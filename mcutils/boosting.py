@@ -694,7 +694,9 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
         number(self.validation_fraction, "validation_fraction", above=0, below=1)
         jobs(self.n_jobs)
         seed(self.random_state)
-        if self.estimator is not None and not has_fit_parameter(self.estimator, "sample_weight"):
+        if self.estimator is not None and (
+            isinstance(self.estimator, type) or not has_fit_parameter(self.estimator, "sample_weight")
+        ):
             raise ValueError(f"estimator must take sample_weight in fit, found {self.estimator!r}")
 
     def _signs(self, target: Any) -> tuple[Ints, NDArray[np.int8]]:

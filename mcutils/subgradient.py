@@ -31,7 +31,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _hinge
-from ._checks import first_call, number, or_none, seed
+from ._checks import first_call, number, or_none, seed, squarable
 from ._weights import example_weights, times_class_weight
 from .certificate import Certificate
 from .hinge import ClassMap, lipschitz
@@ -308,6 +308,7 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         X, labels = self._validate(X, y=y)
+        squarable(X)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
@@ -395,6 +396,7 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise ValueError(f"classes must be at least 2, found {self.classes_.tolist()}")
         X, labels = self._validate(X, y=y, reset=first)
+        squarable(X)
         if not np.isin(labels, self.classes_).all():
             unknown = np.setdiff1d(labels, self.classes_)
             raise ValueError(f"y has labels that are not among the classes: {unknown[:6].tolist()}")
@@ -471,17 +473,18 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
             value = getattr(self, name)
             if not (optional and value is None) and (not _is_number(value) or not 0 < value < np.inf):
                 raise ValueError(f"{name} must be a positive, finite number, found {value!r}")
-        if self.average not in AVERAGES:
+        if not (self.average is None or isinstance(self.average, str)) or self.average not in AVERAGES:
             raise ValueError(f"average must be 'tail', 'all', 'weighted' or None, found {self.average!r}")
         self._mode()
         if isinstance(self.max_iter, (bool, np.bool_)) or not isinstance(self.max_iter, Integral):
             raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
         if self.max_iter < 1:
             raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
-        or_none(number, self.tol, "tol", least=0)
+        or_none(number, self.tol, "tol", above=0)
         seed(self.random_state)
         whole = isinstance(self.delay, Integral) and not isinstance(self.delay, (bool, np.bool_))
-        if self.delay != "radius" and not (whole and self.delay >= 0):
+        radius = isinstance(self.delay, str) and self.delay == "radius"
+        if not (radius or (whole and self.delay >= 0)):
             raise ValueError(f"delay must be 'radius' or an integer, at least 0, found {self.delay!r}")
         if self.class_map is not None and not isinstance(self.class_map, ClassMap):
             raise ValueError(f"class_map must be a ClassMap, found {self.class_map!r}")

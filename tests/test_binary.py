@@ -1,6 +1,5 @@
 """Two classes: machines against cvxopt and scikit-learn, degenerate samples, and what is refused."""
 
-import os
 import pickle
 import tracemalloc
 import warnings
@@ -10,7 +9,6 @@ from math import inf, nan
 import cvxopt
 import numpy as np
 import pytest
-import sklearn
 from cvxopt import solvers
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -23,7 +21,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import _rows, binary, capacity, kernel
 from mcutils.binary import _ascent
@@ -643,33 +640,6 @@ def test_the_hard_machine_of_the_estimator(cancer):
     copy = pickle.loads(pickle.dumps(refused.value))
     assert str(copy) == str(refused.value)
     np.testing.assert_array_equal(copy.weights, refused.value.weights)
-
-
-# gamma="scale" looks at the rows and not at their weights, as everywhere in scikit-learn
-CHECKED = [
-    binary.BinarySVM(),
-    binary.BinarySVM(kernel="rbf", gamma=0.01, bias=False),
-    binary.BinarySVM(kernel="rbf", gamma=0.1),
-    binary.BinarySVM(kernel="polynomial", gamma=0.1, degree=2, coef0=1.0),
-]
-
-
-def too_old(estimator):
-    """Until 1.7 a check merges three classes into two by the order of the examples, which it changes."""
-    if [int(part) for part in sklearn.__version__.split(".")[:2]] >= [1, 7]:
-        return {}
-    checks = (f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse"))
-    return dict.fromkeys(
-        checks, "the check is wrong; see instead the same machine for repeated and weighted examples"
-    )
-
-
-@parametrize_with_checks(CHECKED, expected_failed_checks=too_old)
-def test_scikit_learn_accepts_the_estimator(estimator, check):
-    assert os.environ["SCIPY_ARRAY_API"] == "1"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # one check leaves it 1000 steps
-        check(estimator)
 
 
 # ---------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 What the fractions choose, ties included, must be chosen to the letter in every round.
 """
 
-import os
 import pickle
 import tracemalloc
 import warnings
@@ -25,7 +24,6 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils.boosting import AdaBoostMH, Stump, best_stump
 from mcutils.jit import stumps as jit
@@ -659,25 +657,3 @@ def test_nothing_is_warned_of_without_reason():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         AdaBoostMH(n_estimators=5, n_jobs=2).fit(*load_iris(return_X_y=True))
-
-
-CHECKED = [
-    AdaBoostMH(n_estimators=30),
-    AdaBoostMH(n_estimators=20, votes="leaf", n_jobs=2),
-    AdaBoostMH(DecisionTreeClassifier(max_depth=4), n_estimators=10, random_state=0),
-    AdaBoostMH(n_estimators=20, early_stopping=True, validation_fraction=0.2, random_state=0),
-]
-
-
-@pytest.mark.filterwarnings("ignore:no example with a weight has the label")
-@parametrize_with_checks(
-    CHECKED,
-    expected_failed_checks=lambda estimator: (
-        {"check_sample_weight_equivalence_on_dense_data": "another number of rows is split in another way"}
-        if estimator.early_stopping
-        else {}
-    ),
-)
-def test_scikit_learn_accepts_it(estimator, check):
-    assert os.environ["SCIPY_ARRAY_API"] == "1"
-    check(estimator)

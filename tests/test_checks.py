@@ -1,17 +1,11 @@
 """The checks of arguments: what they let through, and that they name what they refuse."""
 
-import pkgutil
 from fractions import Fraction
-from importlib import import_module
-from inspect import isclass, signature
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
-from sklearn.linear_model import LogisticRegression
 
-import mcutils
 from mcutils import _checks
 
 NEVER = ["no", None, [], [1], object(), float("nan"), float("inf"), 1j, np.array([1.0, 2.0])]
@@ -76,63 +70,6 @@ def test_the_first_call_of_partial_fit_names_the_classes():
     assert not _checks.first_call(machine, ("a", "b"))
     with pytest.raises(ValueError, match=r"^classes must stay \['a', 'b'\], found \['a', 'c'\]$"):
         _checks.first_call(machine, ["a", "c"])
-
-
-# -- the parameters of all estimators --------------------------------------------------------
-
-MODULES = [
-    import_module(f"mcutils.{module.name}")
-    for module in pkgutil.iter_modules(mcutils.__path__)
-    if not module.name.startswith("_")
-]
-ESTIMATORS = [
-    found
-    for module in MODULES
-    for found in (getattr(module, name) for name in module.__all__)
-    if isclass(found) and issubclass(found, BaseEstimator)
-]
-WRONG = {
-    "random_state": ["abc", -1, 1.5, True],
-    "n_jobs": [0, "all", 1.5],
-    "verbose": ["loud", -1, None],
-    "class_weight": ["even", 2.0, [1.0, 2.0], {0: "2"}, {0: -1.0}],
-    "estimator": [],
-    "cost": [[[0, 1], [2, 3]]],
-    "gamma": ["abc", 0.0, float("nan"), None],
-    "order": ["alphabetical", 3],
-    "code": ["morse", 3],
-    "cv": ["often", 1, True],
-    "bracket": [0, True, 1.5],
-}
-
-
-def wrong_values(name, default, annotation):
-    if name in WRONG:
-        return WRONG[name]
-    if isinstance(default, bool):
-        return ["no", 2, None, [], float("nan")]
-    if isinstance(default, int) and annotation is int:
-        return ["1", 1.5, True, None, -1, float("nan"), [1]]
-    if isinstance(default, (int, float)) or "float" in str(annotation):
-        return ["1", True, -1.0, float("nan"), [1.0], 1j]
-    return ["no such", 7.5, ["no such"], object()]
-
-
-@pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
-def test_every_wrong_parameter_is_named(kind):
-    """Of every estimator that there is; also where it is not used, as a slip in a grid would be silent."""
-    parameters = signature(kind).parameters
-    inner = {name: LogisticRegression() for name in ("estimator", "machine") if name in parameters}
-    X, y = np.arange(12.0).reshape(6, 2), np.array([0, 1, 0, 1, 0, 1])
-    for name, parameter in parameters.items():
-        if name == "machine":
-            continue
-        values = wrong_values(name, parameter.default, parameter.annotation)
-        if name in ("tol", "max_iter"):
-            values = [*values, float("inf")]
-        for value in values:
-            with pytest.raises(ValueError, match=rf"\b{name}\b"):
-                kind(**inner | {name: value}).fit(X, y)
 
 
 @pytest.mark.parametrize("value", ["1", b"1", None, [None], [1j], 1 + 1j, ["a", 1], [[1], "a"], object()])

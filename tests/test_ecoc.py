@@ -1,6 +1,5 @@
 """Output codes: their distances, decoding, the estimator and the training-error bound."""
 
-import os
 import pickle
 import tracemalloc
 from collections import Counter
@@ -26,7 +25,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 from mcutils import ecoc, loss
@@ -805,25 +803,6 @@ def test_an_exponential_bound_may_overflow_silently():
 
 # ---------------------------------------------------------------------------------------------------
 # The estimator
-
-CHECKED = [
-    ecoc.OutputCode(LogisticRegression()),
-    ecoc.OutputCode(LinearSVC(), code="one-vs-all", decoding="hamming"),
-    ecoc.OutputCode(
-        DecisionTreeClassifier(max_depth=4, random_state=0),
-        code="dense",
-        decoding="exponential",
-        random_state=0,
-    ),
-    ecoc.OutputCode(GaussianNB(), code="sparse", decoding="logistic", random_state=0),
-    ecoc.OutputCode(RidgeClassifier(), code="exhaustive", decoding="linear"),
-]
-
-
-@parametrize_with_checks(CHECKED)
-def test_scikit_learn_accepts_the_estimator(estimator, check):
-    assert os.environ["SCIPY_ARRAY_API"] == "1"
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Trees over the classes: against twins that recurse in Python, refit one by one, and enumerate."""
 
-import os
 from fractions import Fraction
 
 import numpy as np
@@ -22,7 +21,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils.data import prototypes
 from mcutils.frontier import (
@@ -34,32 +32,6 @@ from mcutils.frontier import (
     spectral_order,
 )
 from mcutils.jit import descend as jit
-
-CHECKED = [
-    RidgeOneVsAll(),
-    FilterTree(),
-    FilterTree(DecisionTreeClassifier(max_depth=4, random_state=0), order="random", random_state=0),
-    FilterTree(LogisticRegression(), order="means"),
-    LabelTree(),
-    LabelTree(LogisticRegression(), branching=3, order="means"),
-    LabelTree(DecisionTreeClassifier(max_depth=4, random_state=0), branching=3, order="given"),
-]
-
-
-@parametrize_with_checks(
-    CHECKED,
-    expected_failed_checks=lambda estimator: (
-        {
-            f"check_sample_weight_equivalence_on_{kind}_data": "equal examples are left out one at a time"
-            for kind in ("dense", "sparse")
-        }
-        if getattr(estimator, "order", None) == "confusion"
-        else {}
-    ),
-)
-def test_scikit_learn_accepts_the_estimator(estimator, check):
-    assert os.environ["SCIPY_ARRAY_API"] == "1"
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ The mistakes of every update, also of random ones, are counted against a margin 
 The kernel perceptron: exact twins that keep no scores, the same machine in feature space, and scikit-learn's.
 """
 
-import os
 import pickle
 import tracemalloc
 import warnings
@@ -24,7 +23,6 @@ from sklearn.datasets import load_iris, make_blobs, make_circles, make_moons
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.model_selection import cross_val_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import _rows, kernel
 from mcutils.binary import NotSeparable, solve_svm
@@ -1084,28 +1082,6 @@ def test_what_the_bound_refuses(make, message):
 
 # ---------------------------------------------------------------------------------------------------
 
-CHECKED = [
-    MulticlassPerceptron(random_state=0),
-    MulticlassPerceptron("uniform", average=False, shuffle=False),
-    MulticlassPerceptron("proportional", average="voted", random_state=0),
-    MulticlassPerceptron("mira", kernel="rbf", random_state=0),
-    MulticlassPerceptron("uniform", kernel="polynomial", coef0=1.0, fit_intercept=False, random_state=0),
-    MulticlassPerceptron("mira", kernel="precomputed", random_state=0),
-    MulticlassPerceptron(kernel=kernel.linear + kernel.rbf(0.1), average="voted", random_state=0),
-    MulticlassPerceptron("mira", random_state=0),
-]
-UNEQUAL = dict.fromkeys(
-    [f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")],
-    "a second visit may find no mistake where a weight of 2 moves twice as far, see the docstring",
-)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: UNEQUAL)
-def test_scikit_learn_accepts_it(estimator, check):
-    assert os.environ["SCIPY_ARRAY_API"] == "1"
-    check(estimator)
-
 
 def test_an_update_of_one_s_own_can_be_cloned_and_pickled():
     machine = clone(MulticlassPerceptron(generous, random_state=0))
@@ -1386,19 +1362,3 @@ def test_what_partial_fit_refuses_of_two_classes():
     with pytest.raises(ValueError, match=r"y has labels that are not among the classes: \['c'\]"):
         machine.partial_fit([[1.0]], ["c"])
     assert machine.predict([[1.0], [0.0]]).tolist() == ["a", "a"]
-
-
-CHECKED_ON_TWO_CLASSES = [
-    KernelPerceptron(random_state=0),
-    KernelPerceptron("rbf", average=False, shuffle=False),
-    KernelPerceptron("polynomial", bias=False, random_state=0),
-    KernelPerceptron("precomputed", random_state=0),
-    KernelPerceptron(kernel.linear + kernel.rbf(0.1), random_state=0),
-]
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(CHECKED_ON_TWO_CLASSES)
-def test_scikit_learn_accepts_the_kernel_perceptron(estimator, check):
-    assert os.environ["SCIPY_ARRAY_API"] == "1"
-    check(estimator)

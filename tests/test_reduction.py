@@ -20,7 +20,6 @@ an X of one-vs-one becomes an array        data frames reach the base as they ar
 =========================================  ========================================================
 """
 
-import os
 import re
 import tracemalloc
 from fractions import Fraction
@@ -52,7 +51,6 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import ecoc, reduction
 from mcutils.binary import BinarySVM
@@ -213,24 +211,6 @@ def test_a_bracket_has_each_class_once(bracket):
 
 # ---------------------------------------------------------------------------------------------------
 # The estimators
-
-CHECKED = [
-    OneVsAll(LogisticRegression()),
-    OneVsAll(DecisionTreeClassifier(max_depth=4, random_state=0), decode="sign"),
-    OneVsAll(SVC(kernel="precomputed")),
-    OneVsOne(LinearSVC()),
-    OneVsOne(GaussianNB(), ties="sum"),
-    OneVsOne(RidgeClassifier(), decode="sum"),
-    OneVsOne(DecisionTreeClassifier(max_depth=4, random_state=0), decode="tournament"),
-    OneVsOne(LinearSVC(), decode="tournament", bracket=3, random_state=0),
-    OneVsOne(SVC(kernel="precomputed")),
-]
-
-
-@parametrize_with_checks(CHECKED)
-def test_scikit_learn_accepts_the_estimator(estimator, check):
-    assert os.environ["SCIPY_ARRAY_API"] == "1"
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

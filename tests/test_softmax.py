@@ -1,6 +1,5 @@
 """Softmax: the loss and its derivatives, the machine against dual and peers, and what probabilities say."""
 
-import os
 import pickle
 import tracemalloc
 import warnings
@@ -24,7 +23,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import binary, loss, softmax
 from mcutils.reduction import OneVsOne, pairs
@@ -575,23 +573,6 @@ def test_labels_logarithms_and_ties():
 def test_parameters_that_cannot_work_are_refused(machine, message):
     with pytest.raises(ValueError, match=message):
         machine.fit([[0.0], [1.0]], [0, 1])
-
-
-CHECKED = [
-    SoftmaxRegression(),
-    SoftmaxRegression(C=10.0, class_weight="balanced", warm_start=True),
-    WithProbabilities(LogisticRegression(), cv=2, random_state=0),
-    WithProbabilities(OneVsOne(LogisticRegression()), method="coupling", cv=2, random_state=0),
-    WithProbabilities(SVC(kernel="linear", tol=1e-12), cv=3, random_state=0),
-]
-
-
-@parametrize_with_checks(CHECKED)
-def test_scikit_learn_accepts_the_estimator(estimator, check):
-    assert os.environ["SCIPY_ARRAY_API"] == "1"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)
 
 
 # ---------------------------------------------------------------------------------------------------

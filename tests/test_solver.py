@@ -15,7 +15,6 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import _rows, dual, hinge, kernel
 from mcutils.jit import multiclass as jit
@@ -580,23 +579,3 @@ def test_without_cvxopt_the_other_solvers_say_what_to_install(monkeypatch):
 
 
 # -- scikit-learn ------------------------------------------------------------------------------
-
-CHECKED = [
-    CrammerSinger(),
-    WestonWatkins(),
-    CrammerSinger(kernel="rbf"),
-    WestonWatkins(kernel="polynomial", fit_intercept=False, coef0=1.0),
-    CrammerSinger(solver="interior"),
-]
-UNEQUAL = {
-    f"check_sample_weight_equivalence_on_{kind}_data": "one optimum up to tol: equal in objective, see above"
-    for kind in ("dense", "sparse")
-}
-
-
-@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: UNEQUAL)
-def test_scikit_learn_accepts_the_machines(estimator, check):
-    assert os.environ["SCIPY_ARRAY_API"] == "1"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)

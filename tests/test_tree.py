@@ -1,6 +1,5 @@
 """Decision trees: against a twin that enumerates every split in fractions, and against scikit-learn's."""
 
-import os
 import pickle
 from fractions import Fraction
 from itertools import combinations, product
@@ -15,7 +14,6 @@ from matplotlib.figure import Figure
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_moons
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcutils import tree
 from mcutils.jit import tree as jit
@@ -693,22 +691,6 @@ def test_class_weights():
 
 # ---------------------------------------------------------------------------------------------------
 # The estimator
-
-
-CHECKED = [
-    DecisionTree(),
-    DecisionTree("entropy", max_leaf_nodes=5),
-    DecisionTree("misclassification", class_weight="balanced"),
-    DecisionTree(gini, max_depth=3),
-    DecisionTree(questions=("oblique", "sphere"), max_depth=3),
-    DecisionTree(lookahead=2, max_depth=2),
-]
-
-
-@parametrize_with_checks(CHECKED)
-def test_scikit_learn_accepts_the_estimator(estimator, check):
-    assert os.environ["SCIPY_ARRAY_API"] == "1"
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,9 @@ from tools.environment import ROOT, Interpreter, Place
 # what the tests of the modules import, beside mcutils and what it needs; the second runs two at a time
 TESTS_NEED = ("pytest", "pytest-xdist", "hypothesis", "pandas", "array-api-strict")
 
+# Tests of what modules share, and of what they promise together.
+OF_ALL = ("checks", "estimators", "public", "weights")
+
 # Its tests run it inside a notebook.
 WITH_THE_BOOK = {"plot"}
 
@@ -61,8 +64,8 @@ def modules() -> list[str]:
 
 
 def tests_and_examples() -> list[str]:
-    """For pytest: the tests of every module, and the examples in the docstrings of the installed ones."""
-    tests = [f"tests/test_{name}.py" for name in modules()]
+    """For pytest: the tests of every module and of all together, and the examples in the installed ones."""
+    tests = [f"tests/test_{name}.py" for name in (*modules(), *OF_ALL)]
     return [*tests, "--pyargs", *(f"mcutils.{name}" for name in modules())]
 
 

@@ -87,6 +87,8 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The examples that weigh something, their classes as numbers, and their weights, None for all 1."""
         seed(self.random_state)
         base = self._base()
+        if isinstance(base, type) or not hasattr(base, "fit"):
+            raise ValueError(f"estimator must be a classifier or None, found {base!r}")
         if get_tags(base).input_tags.pairwise:
             raise ValueError(
                 f"estimator must learn from examples, not from a precomputed kernel, found {base!r}"

@@ -118,7 +118,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         jobs(self.n_jobs)
         if isinstance(self.cv, Integral):
             integer(self.cv, "cv", 2)
-        if not hasattr(self.machine, asked[self.method]):
+        if isinstance(self.machine, type) or not hasattr(self.machine, asked[self.method]):
             raise ValueError(
                 f"machine must have {asked[self.method]} for {self.method!r}, found {self.machine!r}"
             )

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import switch
+from .._checks import squarable, switch
 from .._typing import Floats, Ints
 from .._weights import example_weights, refuse_idle, times_class_weight
 from ..certificate import Certificate
@@ -133,6 +133,7 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
         if switch(self.warm_start, "warm_start") and hasattr(self, "coef_"):
             before = self.classes_, np.column_stack([self.coef_, self.intercept_])
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        squarable(X)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         k, d = len(self.classes_), X.shape[1]

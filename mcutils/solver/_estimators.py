@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _hinge
-from .._checks import gram_matrix, integer, one_of, switch
+from .._checks import gram_matrix, integer, one_of, squarable, switch
 from .._rows import WholeGram, WorkingSet, is_precomputed
 from .._typing import Floats, Ints
 from .._weights import example_weights, times_class_weight
@@ -96,6 +96,8 @@ class _Machine(ClassifierMixin, BaseEstimator):
         self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
         beta = self._before(task)
         bias, linear = float(bool(self.fit_intercept)), self.kernel_.name == "linear"
+        if linear:
+            squarable(X)  # other kernels say what leaves the range
         if self.check_kernel and not linear:
             check_psd(X if self.kernel_.name == "precomputed" else self.kernel_.gram(X))
         if self.solver != "block":
@@ -118,7 +120,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         elif self.kernel_.name != "precomputed":
             self.support_vectors_ = X[self.support_]
         if not self.converged_:
-            warn_unsolved(found, tol)
+            warn_unsolved(found, tol, stacklevel=3)  # who called fit
         return self
 
     def scores(self, X: Any) -> Floats:

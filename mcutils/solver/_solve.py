@@ -219,17 +219,17 @@ def _solution(task: Task, beta: Floats, found: Certificate, tol: float) -> Solut
     multipliers[rows, task.labels] = multipliers.sum(axis=1)
     converged = found.certifies(tol)
     if not converged:
-        warn_unsolved(found, tol)
+        warn_unsolved(found, tol, stacklevel=4)  # who called solve_...
     return Solution(multipliers, found, converged)
 
 
-def warn_unsolved(found: Certificate, tol: float) -> None:
+def warn_unsolved(found: Certificate, tol: float, stacklevel: int) -> None:
     """Say by how much a machine misses its tolerance."""
     warnings.warn(
         f"the machine is not solved to tol={tol:g}: after {found.n_iter} iterations the relative gap of "
         f"primal and dual is {found.gap:.3g}; increase max_iter or tol, or decrease C",
         ConvergenceWarning,
-        stacklevel=4,  # who called solve_... or fit
+        stacklevel=stacklevel,
     )
 
 
