@@ -213,6 +213,17 @@ def test_a_range_without_a_lower_end_is_refused(requirement):
         package.lowest({"requires-python": ">=3.11", "dependencies": [requirement]})
 
 
+def test_every_module_with_loops_is_tested_without_a_compiler():
+    package = ROOT / "mcutils"
+    users = {
+        path.relative_to(package).parts[0].removesuffix(".py")
+        for path in package.rglob("*.py")
+        if re.search(r"^ *from [.\w]*\bjit import", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert {name for name in users if not name.startswith("_")} == set(run.WITH_LOOPS)
+    assert "--no-compiler" in dict(run.CI_TESTS)["without a compiler"]
+
+
 def test_only_the_compiler_is_left_out_in_a_browser():
     needs = [Requirement(each) for each in PROJECT["project"]["dependencies"]]
     for platform, left_out in (("emscripten", {"numba"}), ("linux", set()), ("win32", set())):

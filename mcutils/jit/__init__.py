@@ -11,9 +11,13 @@ numba notices that a file has changed, but not that a file has changed which tha
 stands in one file with everything it calls.
 
 Where numba cannot be imported, as in a browser, the loops run as the plain Python that they are. They are
-slow then, and the first one that runs warns of it. So that both forms give the same results, a loop turns a
-whole number from an array of small integers into an ``int`` before it counts with it: for numba the sum of
-an ``int8`` and a counter has 64 bits, for numpy it has 8.
+slow then, and the first one that runs warns of it. Both forms must give the same results, and numba's types
+are not those of numpy:
+
+- a counter has 64 bits for numba. Added to an entry of a ``uint8`` array it has 8 for numpy; so the entry is
+  made an ``np.int64`` first;
+- a ``float`` is double precision for numba. Compared with an entry of a ``float32`` array it is rounded by
+  numpy; an ``np.float64`` is not.
 """
 
 import threading
@@ -77,7 +81,7 @@ _has_warned = False
 
 
 def _plain(function: Function, reason: str) -> Function:
-    """The function as it is, with numba's silence about numbers that overflow."""
+    """The function as it is. As numba, it is silent where numbers overflow, not where one is divided by 0."""
     import numpy as np
 
     @wraps(function)
@@ -87,7 +91,7 @@ def _plain(function: Function, reason: str) -> Function:
         _warn_once(reason)
         _here.in_a_loop = True
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore", divide="raise"):
                 return function(*arguments)
         finally:
             _here.in_a_loop = False
