@@ -107,6 +107,18 @@ def one_of(value: Any, name: str, allowed: Collection[str]) -> str:
     return value
 
 
+def name_or_function(value: Any, name: str, allowed: Collection[str], function: str) -> None:
+    """One of the allowed names, or any function; ``function`` says what it should be.
+
+    >>> name_or_function("gain", "criterion", ("gini", "entropy"), "a concave function")
+    Traceback (most recent call last):
+        ...
+    ValueError: criterion must be one of ('gini', 'entropy') or a concave function, found 'gain'
+    """
+    if not callable(value) and not (isinstance(value, str) and value in allowed):
+        raise ValueError(f"{name} must be one of {allowed} or {function}, found {value!r}")
+
+
 def or_none(check: Callable[..., Any], value: Any, name: str, *limits: Any, **more: Any) -> Any:
     """None, or what another check lets through.
 

@@ -45,11 +45,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from ._checks import integer, jobs, one_of, reals, switch
+from ._checks import integer, jobs, name_or_function, one_of, reals, switch
+from ._typing import Criterion
 from ._weights import example_weights, in_units, times_class_weight
 from .risk import check_costs
-from .tree import DecisionTree, impurity
-from .tree._impurity import Criterion, check_criterion
+from .tree import CRITERIA, DecisionTree, impurity
 
 __all__ = [
     "CrossValidation",
@@ -239,7 +239,7 @@ def _chosen(plain: _Plain, criterion: Criterion | None, cost: Any) -> tuple[Crit
         criterion = plain.criterion
     if cost is None:
         cost = plain.cost
-    check_criterion(criterion)
+    name_or_function(criterion, "criterion", CRITERIA, "a concave function")
     return criterion, cost if criterion == "misclassification" else None
 
 

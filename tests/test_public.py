@@ -4,6 +4,7 @@ import ast
 import doctest
 import pickle
 import pkgutil
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -93,6 +94,27 @@ def test_the_examples_of_what_is_public_are_found_in_the_package(package):
         assert len(found) == sum(">>> " in text for text in texts), name
     for file in private_files(package):
         assert not set(examples(file)) & set(public)
+
+
+def private_imports():
+    """(file, name) of every import of a private name or file that belongs to another public module."""
+    root = Path(mcutils.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        package = ["mcutils", *path.relative_to(root).parts[:-1]]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            parents = package[: len(package) + 1 - node.level] if node.level else []
+            base = [*parents, *(node.module or "").split(".")] if node.module else parents
+            for name in ([*base, alias.name] for alias in node.names):
+                private = next((i for i, part in enumerate(name) if re.match(r"_(?!_)", part)), None)
+                # what stands in the room of mcutils itself, as _checks, is for all
+                if name[0] == "mcutils" and private and private > 1 and package[:private] != name[:private]:
+                    yield path.relative_to(root).as_posix(), ".".join(name)
+
+
+def test_no_module_takes_a_private_name_from_another():
+    assert list(private_imports()) == []
 
 
 # -- the names of mcutils itself -------------------------------------------------------------------

@@ -12,11 +12,11 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._checks import integer, number, one_of, or_none
-from .._typing import Floats, Ints
+from .._checks import integer, name_or_function, number, one_of, or_none
+from .._typing import Criterion, Floats, Ints
 from .._weights import example_weights, times_class_weight
 from ._columns import Columns, categorical_columns, levels_are_declared
-from ._impurity import Criterion, check_cost, check_criterion, impurities
+from ._impurity import CRITERIA, check_cost, impurities
 from ._limits import CLASSES, ITEMS
 from ._questions import OTHER, Split, check_families, make_question, question_text
 from ._search.measure import Measure
@@ -158,7 +158,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        check_criterion(self.criterion)
+        name_or_function(self.criterion, "criterion", CRITERIA, "a concave function")
         families = check_families(self.questions)
         one_of(self.priority, "priority", ("weighted", "unweighted"))
         for name, least in (("max_leaf_nodes", 1), ("max_depth", 0)):

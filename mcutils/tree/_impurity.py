@@ -1,16 +1,13 @@
 """Impurities of class distributions."""
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import Floats
+from .._checks import name_or_function
+from .._typing import Criterion, Floats
 from ..risk import check_costs
-
-Impurity: TypeAlias = Callable[[Floats], ArrayLike]
-Criterion: TypeAlias = str | Impurity
 
 CRITERIA = ("gini", "entropy", "misclassification")
 """The names of the impurities."""
@@ -42,7 +39,7 @@ def impurity(counts: ArrayLike, criterion: Criterion = "gini", cost: ArrayLike |
     >>> float(impurity([1, 1, 2], "entropy"))
     1.5
     """
-    check_criterion(criterion)
+    name_or_function(criterion, "criterion", CRITERIA, "a concave function")
     table = np.asarray(counts, dtype=np.float64)
     if table.ndim == 0 or table.shape[-1] == 0:
         raise ValueError(f"counts must have an entry for each class, found shape {table.shape}")
@@ -104,11 +101,6 @@ def decrease(
     sizes = no.sum(axis=-1), yes.sum(axis=-1)
     eta = sizes[0] / np.where(sizes[0] + sizes[1] > 0, sizes[0] + sizes[1], 1.0)
     return whole - (eta * impurity(no, criterion, cost) + (1 - eta) * impurity(yes, criterion, cost))
-
-
-def check_criterion(criterion: Any) -> None:
-    if not callable(criterion) and not (isinstance(criterion, str) and criterion in CRITERIA):
-        raise ValueError(f"criterion must be one of {CRITERIA} or a concave function, found {criterion!r}")
 
 
 def check_cost(cost: ArrayLike | None, k: int) -> Floats:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..._typing import Bools, Floats, Ints
+from ..._typing import Bools, Criterion, Floats, Ints
 from ..._weights import in_units
-from .._impurity import CRITERIA, Criterion, impurities
+from .._impurity import CRITERIA, impurities
 from .._limits import EXACT, TIE
 
 
