@@ -1,6 +1,7 @@
 """Settings of all tests; the first must stand before the first import of SciPy or scikit-learn."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,21 @@ ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ("tools", "web", "conftest.py", "tests", "_config.yml", "pyproject.toml", "requirements.lock")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--no-compiler",
+        action="store_true",
+        help="Run as where numba cannot be imported, without the tests that would take long.",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "ci: runs under CI, and where a tool or a test has changed")
+    config.addinivalue_line("markers", "compiler: takes seconds in plain Python, skipped with --no-compiler")
+    if config.getoption("--no-compiler"):
+        assert "numba" not in sys.modules
+        sys.modules["numba"] = None  # Python's way to forbid an import
+        config.addinivalue_line("filterwarnings", "ignore:numba cannot be imported:RuntimeWarning")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -34,6 +48,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Of scikit-learn's checks, those of the first configuration of each class in a file stay.
     """
+    if config.getoption("--no-compiler"):
+        for item in items:
+            if item.get_closest_marker("compiler"):
+                item.add_marker(pytest.mark.skip(reason="takes long in plain Python"))
     if not config.getoption("--quick", default=False):
         return
     from tools import stored

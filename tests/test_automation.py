@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from tools import environment, package, run
 
@@ -200,15 +201,34 @@ def test_the_lowest_versions_are_those_of_the_ranges():
     assert ".".join(map(str, python)) == PYTHONS[0]
     extras = PROJECT["project"]["optional-dependencies"]
     declared = [*PROJECT["project"]["dependencies"], *extras["plot"], *extras["interior"]]
-    assert [pin.replace("==", ">=") for pin in pins] == declared
-    project = {"requires-python": ">=3.11", "dependencies": ["numpy>=2.0,<3", "six >= 1.16"]}
-    assert package.lowest(project) == ((3, 11), ["numpy==2.0", "six==1.16"])
+    assert [pin.replace("==", ">=") for pin in pins] == [each.split(";")[0] for each in declared]
+    needs = ["numpy>=2.0,<3", "six >= 1.16", "numba>=0.60; sys_platform != 'emscripten'"]
+    project = {"requires-python": ">=3.11", "dependencies": needs}
+    assert package.lowest(project) == ((3, 11), ["numpy==2.0", "six==1.16", "numba==0.60"])
 
 
 @pytest.mark.parametrize("requirement", ["numpy", "numpy<3", "numpy==2.0", "numpy~=2.0", "numpy<3,>=2"])
 def test_a_range_without_a_lower_end_is_refused(requirement):
     with pytest.raises(environment.Refusal, match="must declare a lowest version, found 'numpy"):
         package.lowest({"requires-python": ">=3.11", "dependencies": [requirement]})
+
+
+def test_every_module_with_loops_is_tested_without_a_compiler():
+    package = ROOT / "mcutils"
+    users = {
+        path.relative_to(package).parts[0].removesuffix(".py")
+        for path in package.rglob("*.py")
+        if re.search(r"^ *from [.\w]*\bjit import", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert {name for name in users if not name.startswith("_")} == set(run.WITH_LOOPS)
+    assert "--no-compiler" in dict(run.CI_TESTS)["without a compiler"]
+
+
+def test_only_the_compiler_is_left_out_in_a_browser():
+    needs = [Requirement(each) for each in PROJECT["project"]["dependencies"]]
+    for platform, left_out in (("emscripten", {"numba"}), ("linux", set()), ("win32", set())):
+        there = {"sys_platform": platform}
+        assert {each.name for each in needs if each.marker and not each.marker.evaluate(there)} == left_out
 
 
 def test_the_lowest_versions_are_tested_once():

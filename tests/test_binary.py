@@ -402,12 +402,14 @@ def test_max_iter_bounds_the_steps(monkeypatch, whole, max_iter):
     assert found.certificate.n_iter == max_iter
 
 
+@pytest.mark.compiler
 def test_a_long_ascent_is_not_given_up():
     """600,000 steps. For many of them the gap does not shrink, while the dual rises."""
     X, y = make_classification(400, 20, n_informative=5, flip_y=0.1, random_state=0)
     assert binary.solve_svm(X @ X.T, 2 * y - 1, 1e3).converged
 
 
+@pytest.mark.compiler
 def test_a_gap_can_be_out_of_reach_of_rounding():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
@@ -465,6 +467,7 @@ def test_what_is_certified_is_so_in_fractions(seed, size):
         assert primal - dual <= primal * Fraction(11, 10**7)
 
 
+@pytest.mark.compiler
 def test_ten_thousand_examples_fit_into_memory():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10_000, 5))
@@ -511,6 +514,7 @@ def test_agrees_with_svc(named, C):
 
 @pytest.mark.parametrize("scaling", [None, 1.0, 10.0])
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
+@pytest.mark.compiler
 def test_agrees_with_linear_svc(loss, scaling):
     """Which regularises its intercept: a machine without bias, with one more feature."""
     X, y = (part[:200] for part in load_breast_cancer(return_X_y=True))
@@ -814,6 +818,7 @@ def risk(X, y, w, b, C, loss, penalty):
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize(("loss", "penalty"), SIX)
+@pytest.mark.compiler
 def test_all_risks_are_certified(loss, penalty, seed, bias):
     X, y, C = risk_sample(seed)
     found = binary.minimise_risk(X, y, loss=loss, penalty=penalty, C=C, bias=bias)

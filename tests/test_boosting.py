@@ -369,6 +369,7 @@ def same_stumps(one, other):
 
 
 @pytest.mark.parametrize("votes", ["sign", "leaf"])
+@pytest.mark.compiler
 def test_threads_change_nothing(votes):
     filters = list(warnings.filters)
     for X, y in samples():
@@ -555,6 +556,7 @@ def test_it_can_be_kept():
         assert np.array_equal(kept.rounds_.error, machine.rounds_.error)
 
 
+@pytest.mark.compiler
 def test_memory():
     """Less than three times the data, the weights of a class each included."""
     X, y = make_classification(4000, 50, n_informative=20, n_classes=10, random_state=0)

@@ -792,6 +792,7 @@ def test_costs_that_cannot_be_are_refused(machine, costs, classes, message):
         machine.fit_costs(np.zeros((2, 1)), costs, classes)
 
 
+@pytest.mark.compiler
 def test_a_thousand_classes_are_learnt_and_told_apart():
     nature = prototypes(1000, random_state=5)
     X, y = nature.draw(20_000, 1)

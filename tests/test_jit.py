@@ -1,31 +1,155 @@
-"""What is compiled: it says what its Python form says, and needs no writable folder."""
+"""What is compiled: the same in plain Python, where numba is missing; and it needs no writable folder."""
 
+import ast
 import os
+import pickle
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import CodeType
+from typing import Any
 
+import loops
 import numpy as np
 import pytest
 
 import mcutils
 from mcutils.jit import gray as jit
 
+try:
+    import numba
+except ImportError:
+    numba = None
+needs_numba = pytest.mark.skipif(numba is None, reason="there is no numba to compare with")
 
-@pytest.mark.parametrize("m", [0, 1, 5])
-def test_compiled_and_python_agree(m):
-    rng = np.random.default_rng(0)
-    moves, start, table = rng.normal(size=(m, 4)), rng.normal(size=4), rng.normal(size=(4, 3))
 
-    def both(kernel, n_results, *arguments, shape):
-        compiled, python = np.empty((2, n_results, *shape))
-        kernel(start.copy(), *arguments, *compiled)
-        kernel.py_func(start.copy(), *arguments, *python)
-        np.testing.assert_allclose(compiled, python, rtol=1e-13)
+# -- without numba -----------------------------------------------------------------------------
 
-    both(jit.extremes, 2, moves, table, shape=(2**m, 3))
-    both(jit.squared_norms, 1, moves, shape=(2**m,))
+FOLDER = Path(mcutils.__file__).parent
+LOOPS = sorted(FOLDER.joinpath("jit").glob("[!_]*.py"))
+
+
+def without_numba(file: Path, *words: str, folder: Path = FOLDER.parent) -> dict[str, Any]:
+    """What loops.py reports of the mcutils in a folder."""
+    program = [sys.executable, loops.__file__, str(file), *words]
+    subprocess.run(program, check=True, cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)})
+    report: dict[str, Any] = pickle.loads(file.read_bytes())
+    return report
+
+
+def difference(found: Any, expected: Any) -> float:
+    """Of numbers, arrays, and tuples and lists of them, relative to the largest number of each array."""
+    if isinstance(expected, (tuple, list)):
+        assert len(found) == len(expected)
+        return max(map(difference, found, expected), default=0.0)
+    found, expected = np.asarray(found), np.asarray(expected)
+    if np.array_equal(found, expected, equal_nan=expected.dtype.kind == "f"):
+        return 0.0
+    if found.shape != expected.shape or expected.dtype.kind not in "if":
+        return np.inf
+    apart = np.abs(found - expected).max() / np.abs(expected).max()
+    return float(np.nan_to_num(apart, nan=np.inf))
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return loops.answers()
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    return without_numba(tmp_path_factory.mktemp("plain") / "report", "watch")
+
+
+@needs_numba
+@pytest.mark.parametrize("name", [*loops.EXACT, *loops.NEAR])
+def test_the_results_are_the_same_without_numba(compiled, plain, name):
+    tolerance = 0.0 if name in loops.EXACT else loops.TOLERANCE
+    assert difference(plain["results"][name], compiled[name]) <= tolerance
+
+
+def test_one_warning_says_that_numba_is_missing(plain):
+    ((category, message),) = plain["warnings"]
+    assert category is RuntimeWarning
+    assert message.startswith("numba cannot be imported (import of numba halted")
+    assert "slow" in message
+    assert "install it" in message
+
+
+def test_every_line_of_the_loops_has_run(plain):
+    """Else a line that only numba understands would stay unseen."""
+    for path in LOOPS:
+        source = path.read_text(encoding="utf-8")
+        functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+        there = {
+            line
+            for function in compile(source, str(path), "exec").co_consts
+            if isinstance(function, CodeType)
+            for *_, line in function.co_lines()
+            if line and line > function.co_firstlineno
+        }
+        assert functions
+        missed = sorted(there - {line for file, line in plain["lines"] if file == str(path)})
+        assert missed == [], path
+
+
+def test_every_function_that_takes_a_loop_has_run(plain):
+    users = [
+        (str(path), min([node.lineno, *(one.lineno for one in node.decorator_list)]))
+        for path in FOLDER.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        and any(isinstance(part, ast.ImportFrom) and "jit" in (part.module or "") for part in ast.walk(node))
+    ]
+    assert len(users) > 10
+    assert set(users) - plain["functions"] == set()
+
+
+@needs_numba
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("name", "right", "wrong", "problem"),
+    [
+        ("tree", "np.int64(side[key & ITEM])", "side[key & ITEM]", "trees_of_gini"),
+        ("multiclass", "word >> np.uint64(7)", "np.int64(word) >> 7", "random_order"),
+        ("gray", "signs[i] = -signs[i]", "signs[i] = numba.float64(-signs[i])", "signs_of_points"),
+    ],
+    ids=["eight bits", "a sign", "a type of numba"],
+)
+def test_what_only_numba_computes_so_would_be_noticed(tmp_path, compiled, name, right, wrong, problem):
+    shutil.copytree(FOLDER, tmp_path / "mcutils", ignore=shutil.ignore_patterns("__pycache__"))
+    path = tmp_path / "mcutils" / "jit" / f"{name}.py"
+    source = path.read_text(encoding="utf-8")
+    assert right in source
+    path.write_text(source.replace(right, wrong), encoding="utf-8")
+    try:
+        found = without_numba(tmp_path / "report", "only", problem, folder=tmp_path)["results"][problem]
+    except subprocess.CalledProcessError:
+        return
+    assert difference(found, compiled[problem]) > 0
+
+
+def test_importing_warns_of_nothing(tmp_path):
+    """Whether numba is not there, or refuses; the first loop says why."""
+    (tmp_path / "numba.py").write_text("raise ImportError('Numba needs an older NumPy')", encoding="utf-8")
+    program = (
+        "import importlib, pkgutil, sys, mcutils;"
+        "names = [one.name for one in pkgutil.walk_packages(mcutils.__path__, 'mcutils.')];"
+        f"assert {{'mcutils.jit.{LOOPS[0].stem}', 'mcutils.tree'}} < set(names);"
+        "[importlib.import_module(name) for name in names if name != 'mcutils.plot'];"
+        "from mcutils.boosting import best_stump;"
+        "best_stump([[0.0], [1.0]], [[1], [-1]])"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(FOLDER.parent)])}
+    command = [sys.executable, "-W", "error::RuntimeWarning", "-c", program]
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stderr
+    last = said.strip().splitlines()[-1]
+    assert last.startswith("RuntimeWarning: numba cannot be imported (Numba needs an older NumPy): ")
+    assert "best_stump" in said
+
+
+# -- with numba --------------------------------------------------------------------------------
 
 
 @pytest.mark.ci
@@ -58,13 +182,14 @@ def test_nowhere_to_write_to(tmp_path):
     subprocess.run(command, check=True, env=environment, cwd=tmp_path)
 
 
+@needs_numba
 def test_what_is_compiled_is_kept():
     assert type(jit.extremes._cache).__name__ == "FunctionCache"
 
 
 def test_a_loop_calls_only_its_own_file():
     # numba's cache does not notice a change in a file that the loop's file imports
-    for path in Path(mcutils.__file__).parent.joinpath("jit").glob("[!_]*.py"):
+    for path in LOOPS:
         lines = path.read_text(encoding="utf-8").splitlines()
         imports = [line for line in lines if line.startswith(("import", "from"))]
         assert imports[0] == "import numpy as np", path

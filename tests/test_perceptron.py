@@ -1013,6 +1013,7 @@ def test_by_rows_it_is_the_same(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("degree", [3, 5])
+@pytest.mark.compiler
 def test_where_rounding_counts_the_certificate_stands(degree):
     """Iris unscaled, in features of very different sizes: values computed in two ways differ."""
     X, y = load_iris(return_X_y=True)

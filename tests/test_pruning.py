@@ -369,6 +369,7 @@ def by_hand(X, y, folds, criterion, alphas, root):
 
 
 @pytest.mark.parametrize("criterion", ["misclassification", None])
+@pytest.mark.compiler
 def test_cross_validation_by_hand(criterion):
     X, y = make_moons(160, noise=0.35, random_state=1)
     y = np.array(["low", "high"])[y]

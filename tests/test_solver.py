@@ -268,6 +268,7 @@ def test_sparse_and_dense_are_one(loss):
 
 @pytest.mark.parametrize("loss", MACHINES)
 @pytest.mark.parametrize("C", [1e-6, 1e3, 1e4, 1e6])
+@pytest.mark.compiler
 def test_tiny_and_huge_prices(loss, C):
     """Few features and large C: single rows creep, and Newton's steps end it."""
     X, y = load_iris(return_X_y=True)
@@ -280,6 +281,7 @@ def test_tiny_and_huge_prices(loss, C):
 
 
 @pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.compiler
 def test_gram_matrices_of_low_rank_and_a_large_price(loss):
     for trial in range(3):
         rng = np.random.default_rng(trial)
@@ -338,6 +340,7 @@ def test_weighting_is_repeating(loss):
 
 
 @pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.compiler
 def test_a_path_of_prices_goes_on_from_the_last_machine(loss):
     X, y = load_digits(return_X_y=True)
     X, y = X[:400] / 16, y[:400]
@@ -368,6 +371,7 @@ def test_a_start_is_moved_into_its_bounds():
 
 
 @pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.compiler
 def test_rows_are_computed_as_they_are_touched(loss, monkeypatch):
     X, y = load_digits(return_X_y=True)
     X, y = X[:600], y[:600]
@@ -404,6 +408,7 @@ def three_heaps(m=5200):
 
 @pytest.mark.parametrize("loss", MACHINES)
 @pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.compiler
 def test_a_cache_of_a_tenth_of_the_rows_is_enough(loss, precision, monkeypatch):
     """What is outside owes 9/10 of the gap before anything has moved: no reason to exchange rows."""
     rows = counted(monkeypatch, 5200)
@@ -417,6 +422,7 @@ def test_a_cache_of_a_tenth_of_the_rows_is_enough(loss, precision, monkeypatch):
 
 
 @pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.compiler
 def test_max_iter_bounds_moves_and_exchanges(loss, monkeypatch):
     """So many times m, the last sweep or exchange excepted, however small the cache."""
     X, y = three_heaps(1200)
@@ -449,6 +455,7 @@ def awkward(name, m=300):
 
 @pytest.mark.parametrize("loss", MACHINES)
 @pytest.mark.parametrize("name", ["one row", "duplicates", "one class", "one far away", "noise"])
+@pytest.mark.compiler
 def test_awkward_samples_and_a_tiny_cache(loss, name, monkeypatch):
     X, y = awkward(name)
     wide = MACHINES[loss](0.1, kernel="rbf", tol=1e-3).fit(X, y)
@@ -498,6 +505,7 @@ def test_the_memory_of_ten_thousand_examples():
 
 @pytest.mark.parametrize("loss", MACHINES)
 @pytest.mark.parametrize("name", ["linear", "rbf"])
+@pytest.mark.compiler
 def test_a_machine_that_is_not_solved_says_how_far_it_is(loss, name):
     X, y = load_digits(return_X_y=True)
     machine = MACHINES[loss](10.0, kernel=name, tol=1e-9, max_iter=1)

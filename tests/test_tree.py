@@ -167,6 +167,7 @@ def test_sorted_order_fails_under_a_minimum_leaf_size():
     assert inside.max() <= outside.min() or outside.max() <= inside.min()
 
 
+@pytest.mark.compiler
 def test_too_many_levels_are_refused():
     X, y = np.arange(21.0)[:, None], np.arange(21) % 3
     for criterion in ("gini", gini):

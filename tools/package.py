@@ -47,7 +47,7 @@ def lowest(project: dict[str, Any]) -> tuple[tuple[int, ...], list[str]]:
     extras = project.get("optional-dependencies", {}).values()
     bounds = {"Python": project["requires-python"].removeprefix(">=")}
     for requirement in [*project["dependencies"], *(each for extra in extras for each in extra)]:
-        bounded = re.fullmatch(r"([\w.-]+)\s*>=\s*([\d.]+)(\s*,.*)?", requirement)
+        bounded = re.fullmatch(r"([\w.-]+)\s*>=\s*([\d.]+)(\s*[,;].*)?", requirement)
         if not bounded:
             raise environment.Refusal(f"pyproject.toml must declare a lowest version, found {requirement!r}.")
         bounds[bounded[1]] = bounded[2]

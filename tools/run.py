@@ -94,9 +94,28 @@ LEFT_OUT = 77  # the exit status of a step that this machine cannot take and tha
 OTHER_MACHINE = {"OPENBLAS_CORETYPE": "Prescott", "OMP_NUM_THREADS": "2", "NUMBA_CPU_NAME": "generic"}
 ON_OTHER_MACHINE = (("chapters, other numerics", PYTEST + ("--no-mutants", "chapters")),)
 
+# The modules with loops that numba compiles: in a browser these are plain Python.
+WITH_LOOPS = (
+    "binary",
+    "boosting",
+    "frontier",
+    "jit",
+    "perceptron",
+    "pruning",
+    "rademacher",
+    "solver",
+    "subgradient",
+    "tree",
+)
+
 CI_TESTS = (
     ("other Pythons", ("tools.pythons",)),
     ("lowest versions", ("tools.package", "--lowest")),
+    (
+        "without a compiler",
+        ("pytest", "-n", "2", "--dist", "loadscope", "--no-compiler")
+        + tuple("tests/test_" + name + ".py" for name in WITH_LOOPS),
+    ),
 )
 
 

@@ -9,9 +9,21 @@ as in a read-only installation run by a user without a home, it is compiled once
 
 numba notices that a file has changed, but not that a file has changed which that file imports. So a loop
 stands in one file with everything it calls.
+
+Where numba cannot be imported, as in a browser, the loops run as the plain Python that they are. They are
+slow then, and the first one that runs warns of it. Both forms must give the same results, and numba's types
+are not those of numpy:
+
+- a counter has 64 bits for numba. Added to an entry of a ``uint8`` array it has 8 for numpy; so the entry is
+  made an ``np.int64`` first;
+- a ``float`` is double precision for numba. Compared with an entry of a ``float32`` array it is rounded by
+  numpy; an ``np.float64`` is not.
 """
 
+import threading
+import warnings
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 __all__ = ["compiled", "sums_in_any_order"]
@@ -22,7 +34,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def compiled(function: Function, **options: Any) -> Function:
     """Compile a function at its first call; keep the result on disk where that is possible.
 
-    It runs without the interpreter's lock, so that threads can share the work.
+    It runs without the interpreter's lock, so that threads can share the work. Without numba it runs as it
+    is, and its first call warns.
 
     Parameters
     ----------
@@ -31,7 +44,10 @@ def compiled(function: Function, **options: Any) -> Function:
     options
         Of ``numba.njit``, such as ``fastmath``.
     """
-    import numba
+    try:
+        import numba
+    except ImportError as error:
+        return _plain(function, str(error))
 
     try:
         fast: Function = numba.njit(cache=True, nogil=True, **options)(function)
@@ -47,3 +63,53 @@ def sums_in_any_order(function: Function) -> Function:
     and of what is not a number.
     """
     return compiled(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+# ---------------------------------------------------------------------------------------------------
+# Without numba
+
+
+class _Here(threading.local):
+    """Whether this thread is in a plain loop: loops call each other, and only the first one prepares."""
+
+    in_a_loop = False
+
+
+_here = _Here()
+_lock = threading.Lock()
+_has_warned = False
+
+
+def _plain(function: Function, reason: str) -> Function:
+    """The function as it is. As numba, it is silent where numbers overflow, not where one is divided by 0."""
+    import numpy as np
+
+    @wraps(function)
+    def run(*arguments: Any) -> Any:
+        if _here.in_a_loop:
+            return function(*arguments)
+        _warn_once(reason)
+        _here.in_a_loop = True
+        try:
+            with np.errstate(all="ignore", divide="raise"):
+                return function(*arguments)
+        finally:
+            _here.in_a_loop = False
+
+    run.py_func = function  # where numba has it
+    return run
+
+
+def _warn_once(reason: str) -> None:
+    """Say what the lack of numba means, once in a process, whichever of its threads comes first."""
+    global _has_warned
+    with _lock:
+        if not _has_warned:
+            warnings.warn(
+                f"numba cannot be imported ({reason}): the loops of mcutils that it compiles run as plain "
+                "Python, with the same results up to rounding, but up to several hundred times as slowly. "
+                "Where numba exists for your Python, install it; otherwise keep the data small",
+                RuntimeWarning,
+                stacklevel=3,  # who called the loop
+            )
+            _has_warned = True

@@ -334,7 +334,7 @@ def climb(
         for i in range(m):
             own = violated[i] * member[i]
             top = own if own > top else top
-        worst = float(top)
+        worst = np.float64(top)  # numpy would round a float before it compares it with single precision
         if worst <= 0.8 * last or steps >= most:
             last = worst
             primal, dual, outside = values(scores, labels, prices, costs, every, beta, member)

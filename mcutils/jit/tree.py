@@ -655,7 +655,7 @@ def partition(row, start, end, middle, side, aside):
     a, b = start, 0
     for p in range(start, end):
         key = row[p]
-        yes = side[key & ITEM]
+        yes = np.int64(side[key & ITEM])
         row[a] = key
         aside[b] = key
         a += 1 - yes
