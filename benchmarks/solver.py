@@ -28,6 +28,7 @@ from sklearn.svm import SVC, LinearSVC
 from benchmarks import keel
 from benchmarks.race import Race
 from mcutils import hinge
+from mcutils.hinge import HingeProblem
 from mcutils.solver import CrammerSinger, solve_block, solve_interior, solve_qp
 
 GAP = 1e-3
@@ -60,7 +61,7 @@ def linear(name: str, X: np.ndarray, y: np.ndarray, C: float) -> Race:
             max_iter=100_000,
             random_state=0,
         )
-        primal = hinge.objective(peer.fit(X, y).coef_, X, y, C=C)
+        primal = hinge.objective(peer.fit(X, y).coef_, X, HingeProblem(y, C=C))
         if primal - dual <= GAP * primal:
             break
     else:

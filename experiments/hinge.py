@@ -14,6 +14,7 @@ import numpy as np
 from experiments import write
 from mcutils import data, hinge, risk
 from mcutils.certificate import Certificate
+from mcutils.hinge import HingeProblem
 from mcutils.jit import compiled
 
 KINDS = ("float", "not float", "vehicle", "container", "tableware", "headlamp")
@@ -80,17 +81,18 @@ def train(X: np.ndarray, y: np.ndarray, C: float, cost: np.ndarray, B: np.ndarra
     A = np.zeros((len(y), k))
     if B is None:
         A[np.arange(len(y)), y] = C
-        V, more = np.zeros((k, X.shape[1])), {"loss": "crammer-singer"}
+        V, loss, class_map = np.zeros((k, X.shape[1])), "crammer-singer", None
     else:
         V = np.zeros((B.shape[1], X.shape[1]))
-        more = {"loss": "weston-watkins", "class_map": hinge.ClassMap(B)}
+        loss, class_map = "weston-watkins", hinge.ClassMap(B)
+    task = HingeProblem(y, loss=loss, C=C, cost=cost)
     for _ in range(1000):
         if B is None:
             largest_gap(X, y, C, cost, V, A, 20)
         else:
             all_gaps(X, y, C, cost, B, V, A, 20)
-        value = hinge.objective(V, X, y, C=C, cost=cost, **more)
-        lower = hinge.dual_objective(A * (1 - np.eye(k)[y]), X, y, C=C, cost=cost, **more)
+        value = hinge.objective(V, X, task, class_map=class_map)
+        lower = hinge.dual_objective(A * (1 - np.eye(k)[y]), X, task, class_map=class_map)
         if Certificate(value, lower).certifies(TOL):
             return V if B is None else B @ V
     raise RuntimeError(f"no solution for C = {C}")

@@ -4,11 +4,12 @@ Each sentence has the same form: the argument, what it must be, and what was fou
 """
 
 from collections.abc import Callable, Collection
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ._typing import Floats, Ints, RandomState
 
@@ -61,7 +62,7 @@ def number(
     >>> number(float("nan"), "C", above=0)
     Traceback (most recent call last):
         ...
-    ValueError: C must be a finite number, above 0, found nan
+    ValueError: C must be a positive, finite number, found nan
     """
     real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
     inside = (
@@ -75,6 +76,8 @@ def number(
     if not inside:
         bounds = {"above": above, "at least": least, "below": below, "at most": most}
         limits = " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)
+        if limits == "above 0":
+            raise ValueError(f"{name} must be a positive, finite number, found {value!r}")
         raise ValueError(f"{name} must be a finite number{', ' if limits else ''}{limits}, found {value!r}")
     return float(value)
 
@@ -119,6 +122,22 @@ def name_or_function(value: Any, name: str, allowed: Collection[str], function: 
         raise ValueError(f"{name} must be one of {allowed} or {function}, found {value!r}")
 
 
+def or_name(other: str | None, check: Callable[..., Any], value: Any, name: str, *limits: Any) -> Any:
+    """A name, or what another check lets through.
+
+    >>> or_name("radius", integer, -1, "delay", 0)
+    Traceback (most recent call last):
+        ...
+    ValueError: delay must be 'radius' or an integer, at least 0, found -1
+    """
+    if value is other or (isinstance(value, str) and value == other):
+        return value
+    try:
+        return check(value, name, *limits)
+    except ValueError as error:
+        raise ValueError(str(error).replace(" must be ", f" must be {other!r} or ", 1)) from None
+
+
 def or_none(check: Callable[..., Any], value: Any, name: str, *limits: Any, **more: Any) -> Any:
     """None, or what another check lets through.
 
@@ -127,12 +146,7 @@ def or_none(check: Callable[..., Any], value: Any, name: str, *limits: Any, **mo
         ...
     ValueError: max_depth must be None or an integer, at least 1, found 0
     """
-    if value is None:
-        return None
-    try:
-        return check(value, name, *limits, **more)
-    except ValueError as error:
-        raise ValueError(str(error).replace(" must be ", " must be None or ", 1)) from None
+    return or_name(None, partial(check, **more), value, name, *limits)
 
 
 def seed(value: Any, name: str = "random_state") -> None:
@@ -198,6 +212,13 @@ def reals(values: ArrayLike, name: str, *, infinite: bool = False) -> Floats:
     if wrong.any():
         raise ValueError(f"{name} must be {'numbers' if infinite else 'finite'}, found {table[wrong][0]}")
     return table
+
+
+def numbers_as_given(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Finite real numbers: float64, or fractions as they are."""
+    floats = reals(values, name)
+    array = np.asarray(values)
+    return array if array.dtype == object else floats
 
 
 def number_that(value: Any, name: str, allowed: str, ok: Callable[[float], bool]) -> float:
@@ -269,6 +290,35 @@ def class_labels(y: ArrayLike, m: int, k: int) -> Ints:
         bad = labels[(labels < 0) | (labels >= k)][0]
         raise ValueError(f"y must be integers from 0 to {k - 1}, the columns of scores, found {bad}")
     return labels.astype(np.intp)
+
+
+def table_of_costs(cost: ArrayLike) -> NDArray[Any]:
+    """What each answer (column) costs where a class (row) is true; see :func:`mcutils.risk.check_costs`."""
+    costs = numbers_as_given(cost, "cost")
+    if costs.ndim != 2 or costs.shape[0] < 2 or costs.shape[1] < costs.shape[0]:
+        raise ValueError(
+            "cost must be a matrix with a row for each of at least two classes and a column for each class, "
+            f"then perhaps for further answers, found shape {costs.shape}"
+        )
+    if costs.min() < 0:
+        raise ValueError(f"cost must be finite and not negative, found {costs.min()}")
+    right = np.diagonal(costs)
+    if (right != 0).any():
+        y = int(np.argmax(right != 0))
+        raise ValueError(f"cost of a right answer must be 0, found {right[y]} for class {y} (counted from 0)")
+    return costs
+
+
+def cost_matrix(cost: ArrayLike | None, k: int) -> Floats:
+    """The costs of k classes as floats: 1 for every mistake where none are given."""
+    if cost is None:
+        return 1.0 - np.eye(k)
+    costs: Floats = table_of_costs(cost).astype(np.float64)
+    if costs.shape != (k, k):
+        raise ValueError(
+            f"cost must have a row and a column for each of the {k} classes, found shape {costs.shape}"
+        )
+    return costs
 
 
 # A Gram matrix is compared with its mirror by this many rows at a time.

@@ -42,9 +42,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _hinge
-from ._checks import class_labels, gram_matrix
+from ._checks import gram_matrix
 from .certificate import Certificate
+from .hinge import HingeProblem
 
 __all__ = [
     "QuadraticProgram",
@@ -115,13 +115,7 @@ class QuadraticProgram:
 
 def quadratic_program(
     gram: ArrayLike,
-    y: ArrayLike,
-    *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    cost: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    n_classes: int | None = None,
+    problem: HingeProblem | ArrayLike,
 ) -> QuadraticProgram:
     r"""The dual as the textbook's quadratic program (prop-dual-qp), its value with the sign turned.
 
@@ -135,18 +129,9 @@ def quadratic_program(
     gram : (m, m) array-like
         :math:`K(x_i, x_j)`, symmetric. That it is positive semidefinite, :func:`mcutils.kernel.check_psd`
         says; here only the minors of two rows are looked at.
-    y : (m,) array-like of int
-        The true classes, 0 to k - 1.
-    loss : {"crammer-singer", "weston-watkins"}
-    C : float
-        The price of loss, positive.
-    cost : (k, k) array-like, optional
-        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
-    sample_weight : (m,) array-like, optional
-        :math:`s_i \ge 0`, by default 1.
-    n_classes : int, optional
-        k, at least 2. By default the size of ``cost``, or as many classes as ``y`` shows, which must then be
-        at least two.
+    problem : HingeProblem or (m,) array-like of int
+        Labels alone stand for the problem with these labels and the defaults of
+        :class:`mcutils.hinge.HingeProblem`.
 
     Returns
     -------
@@ -167,8 +152,8 @@ def quadratic_program(
     """
     matrix = gram_matrix(gram)
     m = len(matrix)
-    k = _hinge.count_classes(y, m, cost, n_classes)
-    labels, costs, prices = _hinge.check_setting(k, m, y, loss, C, cost, sample_weight)
+    task = HingeProblem.of(problem, m, rows="gram")
+    k, labels = task.n_classes, task.labels
     unknown = np.arange(k * m).reshape(k, m)
     true = unknown[labels, np.arange(m)]
     others = np.setdiff1d(unknown, true)
@@ -179,16 +164,16 @@ def quadratic_program(
         sign = np.where(labels == r, 1.0, -1.0)
         P[r * m : (r + 1) * m, r * m : (r + 1) * m] = sign[:, None] * matrix * sign
     q = np.zeros(k * m)
-    q[others] = -1.0 if costs is None else -costs[labels[example], others // m]
+    q[others] = -task.costs[labels[example], others // m]
     A = np.zeros((m, k * m))
     A[example, others] = -1.0
     A[np.arange(m), true] = 1.0
-    capped = true if loss == "crammer-singer" else others
+    capped = true if task.loss == "crammer-singer" else others
     each = np.eye(k * m)
     # that the true class's unknowns are not negative follows from the equations; with it said as well, every
     # unknown has a bound, and an interior-point method a regular system
     G = np.vstack([-each, each[capped]])
-    h = np.concatenate([np.zeros(k * m), prices[capped % m]])
+    h = np.concatenate([np.zeros(k * m), task.prices[capped % m]])
     return QuadraticProgram(P, q, G, h, A, np.zeros(m), k)
 
 
@@ -220,19 +205,14 @@ def coefficients(multipliers: ArrayLike, y: ArrayLike) -> Floats:
     array([[ 0.75, -0.5 , -0.25],
            [-0.  ,  1.  , -1.  ]])
     """
-    table = _hinge.multiplier_table(multipliers)
-    labels = class_labels(y, *table.shape)
-    table[np.arange(len(table)), labels] = 0.0
-    return _hinge.coefficients(table, labels)
+    table = _table(multipliers)
+    task = HingeProblem.of(y, *table.shape)
+    return task.coefficients(task.without_true_classes(table))
 
 
 def feasible(
     multipliers: ArrayLike,
-    y: ArrayLike,
-    *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    sample_weight: ArrayLike | None = None,
+    problem: HingeProblem | ArrayLike,
 ) -> Floats:
     r"""Multipliers within their bounds, near to those given: what an interior-point method left outside.
 
@@ -243,7 +223,7 @@ def feasible(
     ----------
     multipliers : (m, k) array-like
         Finite.
-    y, loss, C, sample_weight
+    problem
         As in :func:`quadratic_program`.
 
     Returns
@@ -256,26 +236,14 @@ def feasible(
     array([[0.  , 0.75, 0.25],
            [0.  , 0.  , 0.25]])
     """
-    table = _hinge.multiplier_table(multipliers)
-    labels, _, prices = _hinge.check_setting(table.shape[1], len(table), y, loss, C, None, sample_weight)
-    np.maximum(table, 0.0, out=table)
-    table[np.arange(len(table)), labels] = 0.0
-    if loss == "weston-watkins":
-        return np.minimum(table, prices[:, None])
-    used = table.sum(axis=1)
-    table *= np.divide(prices, used, out=np.ones(len(table)), where=used > prices)[:, None]
-    return table
+    table = _table(multipliers)
+    return HingeProblem.of(problem, *table.shape).nearest(table)
 
 
 def dual_value(
     multipliers: ArrayLike,
     gram: ArrayLike,
-    y: ArrayLike,
-    *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    cost: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
+    problem: HingeProblem | ArrayLike,
 ) -> float:
     r""":math:`D(\alpha) = \sum_{i,r} \alpha_{ir} \Delta(y_i, r) - \frac12 \sum_r \beta_r^\top K \beta_r`.
 
@@ -286,7 +254,7 @@ def dual_value(
     multipliers : (m, k) array-like
         Feasible up to rounding, 1e-9 of :math:`C_i`, and scaled down by what they are beyond: see
         :func:`feasible`.
-    gram, y, loss, C, cost, sample_weight
+    gram, problem
         As in :func:`quadratic_program`.
 
     Examples
@@ -294,18 +262,14 @@ def dual_value(
     >>> dual_value([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
     0.25
     """
-    return _hinge.values(*_machine(multipliers, gram, y, loss, C, cost, sample_weight))[1]
+    A, scores, task = _machine(multipliers, gram, problem)
+    return task.values(task.coefficients(A), scores)[1]
 
 
 def primal_value(
     multipliers: ArrayLike,
     gram: ArrayLike,
-    y: ArrayLike,
-    *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    cost: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
+    problem: HingeProblem | ArrayLike,
 ) -> float:
     r""":math:`P(f)` of the machine that the multipliers make; parameters as in :func:`dual_value`.
 
@@ -314,18 +278,14 @@ def primal_value(
     >>> primal_value([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
     0.25
     """
-    return _hinge.values(*_machine(multipliers, gram, y, loss, C, cost, sample_weight))[0]
+    A, scores, task = _machine(multipliers, gram, problem)
+    return task.values(task.coefficients(A), scores)[0]
 
 
 def gap_terms(
     multipliers: ArrayLike,
     gram: ArrayLike,
-    y: ArrayLike,
-    *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    cost: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
+    problem: HingeProblem | ArrayLike,
 ) -> Floats:
     r"""What each example adds to :math:`P(f) - D(\alpha)` of the machine of the multipliers (lem-dual-gap).
 
@@ -342,30 +302,24 @@ def gap_terms(
     >>> gap_terms([[0.0, 0.25], [0.125, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
     array([0.1875 , 0.21875])
     """
-    A, scores, setting, loss = _machine(multipliers, gram, y, loss, C, cost, sample_weight)
-    found = _hinge.gaps(scores, setting.labels, setting.costs)
-    terms: Floats = _hinge.complementary_products(A, found, _hinge.slack(loss, found), setting, loss).sum(
-        axis=1
-    )
+    A, scores, task = _machine(multipliers, gram, problem)
+    gaps = task.gaps(scores)
+    terms: Floats = task.products(A, gaps, task.slack(gaps)).sum(axis=1)
     return terms
 
 
 def certificate(
     multipliers: ArrayLike,
     gram: ArrayLike,
-    y: ArrayLike,
+    problem: HingeProblem | ArrayLike,
     *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    cost: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
     n_iter: int | None = None,
 ) -> Certificate:
     """Primal and dual value of the machine that the multipliers make, with the residuals of :func:`kkt`.
 
     Parameters
     ----------
-    multipliers, gram, y, loss, C, cost, sample_weight
+    multipliers, gram, problem
         As in :func:`dual_value`.
     n_iter : int, optional
         Iterations used, to be kept with the values.
@@ -380,8 +334,8 @@ def certificate(
     >>> found.gap, sorted(found.kkt)
     (0.0, ['complementarity', 'dual', 'primal', 'stationarity'])
     """
-    A, scores, setting, loss = _machine(multipliers, gram, y, loss, C, cost, sample_weight)
-    return _hinge.certificate(A, scores, setting, loss, n_iter)
+    A, scores, task = _machine(multipliers, gram, problem)
+    return task.certificate(task.coefficients(A), scores, n_iter)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -391,12 +345,8 @@ def certificate(
 def kkt(
     multipliers: ArrayLike,
     gram: ArrayLike,
-    y: ArrayLike,
+    problem: HingeProblem | ArrayLike,
     *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    cost: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
     beta: ArrayLike | None = None,
     slack: ArrayLike | None = None,
 ) -> dict[str, float]:
@@ -423,7 +373,7 @@ def kkt(
     ----------
     multipliers : (m, k) array-like
         Finite; here they need not be feasible.
-    gram, y, loss, C, cost, sample_weight
+    gram, problem
         As in :func:`quadratic_program`.
     beta : (m, k) array-like, optional
         The coefficients of the machine, by default those of the multipliers, which make it stationary.
@@ -444,28 +394,34 @@ def kkt(
     0.375
     """
     matrix = gram_matrix(gram)
-    table = _hinge.multiplier_table(multipliers, len(matrix))
-    setting = _hinge.check_setting(table.shape[1], len(table), y, loss, C, cost, sample_weight)
-    table[np.arange(len(table)), setting.labels] = 0.0
-    made = _hinge.coefficients(table, setting.labels)
-    given = made if beta is None else _hinge.multiplier_table(beta, len(matrix), table.shape[1], "beta")
+    table = _table(multipliers)
+    m, k = table.shape
+    task = HingeProblem.of(problem, m, k)
+    if len(matrix) != m:
+        raise ValueError(f"multipliers must have a row for each of the {len(matrix)} of gram, found {m}")
+    made = task.coefficients(task.without_true_classes(table))
+    given = made if beta is None else _table(beta, "beta")
+    if given.shape != (m, k):
+        raise ValueError(f"beta must be of shape ({m}, {k}), found {given.shape}")
     scores = matrix @ given
     missing = given - made
-    away = float(np.vdot(missing, matrix @ missing)), float(np.vdot(given, scores))
-    found = _hinge.gaps(scores, setting.labels, setting.costs)
-    if slack is None:
-        room = _hinge.slack(loss, found)
-    else:
-        room = np.array(slack, dtype=np.float64)
-        shape = (len(table),) if loss == "crammer-singer" else table.shape
-        if room.shape != shape or not np.isfinite(room).all():
-            raise ValueError(f"slack must be finite numbers of shape {shape}, found shape {room.shape}")
-        if loss == "crammer-singer":
-            room = np.repeat(room[:, None], table.shape[1], axis=1)
-        else:
-            room[np.arange(len(table)), setting.labels] = 0.0
-    distance, norm = np.sqrt(np.maximum(away, 0.0))
-    return _hinge.kkt_residuals(table, found, room, setting, loss, float(distance / max(1.0, norm)))
+    squares = float(np.vdot(missing, matrix @ missing)), float(np.vdot(given, scores))
+    distance, norm = np.sqrt(np.maximum(squares, 0.0))
+    gaps = task.gaps(scores)
+    room = task.slack(gaps) if slack is None else _checked_slack(slack, task)
+    return task.residuals(table, gaps, room, float(distance / max(1.0, norm)))
+
+
+def _checked_slack(slack: ArrayLike, task: HingeProblem) -> Floats:
+    """The slack of each pair, a column for each class."""
+    room = np.array(slack, dtype=np.float64)
+    m, k = len(task.labels), task.n_classes
+    shape = (m,) if task.loss == "crammer-singer" else (m, k)
+    if room.shape != shape or not np.isfinite(room).all():
+        raise ValueError(f"slack must be finite numbers of shape {shape}, found shape {room.shape}")
+    if task.loss == "crammer-singer":
+        return np.repeat(room[:, None], k, axis=1)
+    return task.without_true_classes(room)
 
 
 @dataclass(frozen=True, eq=False)
@@ -507,12 +463,8 @@ class SupportTypes:
 def support(
     multipliers: ArrayLike,
     gram: ArrayLike,
-    y: ArrayLike,
+    problem: HingeProblem | ArrayLike,
     *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    cost: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
     tol: float = 1e-6,
 ) -> SupportTypes:
     r"""The support vectors of each class (def-dual-support), and their kinds.
@@ -522,7 +474,7 @@ def support(
 
     Parameters
     ----------
-    multipliers, gram, y, loss, C, cost, sample_weight
+    multipliers, gram, problem
         As in :func:`dual_value`.
     tol : float
         From 0 up to 1/2. A multiplier up to ``tol`` times the price :math:`C_i` counts as 0, one of at
@@ -534,43 +486,51 @@ def support(
 
     Examples
     --------
-    >>> found = support([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1], C=0.25)
+    >>> found = support([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], HingeProblem([0, 1], C=0.25))
     >>> found.kinds.tolist(), found.outliers, found.misclassified
     ([['bound', 'bound'], ['bound', 'bound']], array([False, False]), array([False, False]))
     """
     if not 0 <= tol < 0.5:
         raise ValueError(f"tol must be from 0 to below 0.5, found {tol!r}")
-    A, scores, setting, loss = _machine(multipliers, gram, y, loss, C, cost, sample_weight)
+    A, scores, task = _machine(multipliers, gram, problem)
     rows = np.arange(len(A))
-    A[tol * setting.prices[:, None] >= A] = 0.0
-    used = _hinge.load(loss, A)[:, None] if loss == "crammer-singer" else A.copy()
-    if loss == "weston-watkins":
-        used[rows, setting.labels] = used.max(axis=1)
-    full = used >= (1 - tol) * setting.prices[:, None]
+    A[tol * task.prices[:, None] >= A] = 0.0
+    used = task.load(A)[:, None] if task.loss == "crammer-singer" else A.copy()
+    if task.loss == "weston-watkins":
+        used[rows, task.labels] = used.max(axis=1)
+    full = used >= (1 - tol) * task.prices[:, None]
     kinds = np.where(np.broadcast_to(full, A.shape), "bound", "margin").astype("<U6")
-    kinds[_hinge.coefficients(A, setting.labels) == 0] = "none"
+    kinds[task.coefficients(A) == 0] = "none"
 
-    found = _hinge.gaps(scores, setting.labels, setting.costs)
-    lead = scores[rows, setting.labels][:, None] - scores
-    lead[rows, setting.labels] = np.inf
-    return SupportTypes(
-        kinds, _hinge.losses(loss, found) > tol * _hinge.cost_scale(setting.costs), lead.min(axis=1) <= 0
-    )
+    lead = scores[rows, task.labels][:, None] - scores
+    lead[rows, task.labels] = np.inf
+    outliers = task.losses(task.gaps(scores)) > tol * task.largest_cost()
+    return SupportTypes(kinds, outliers, lead.min(axis=1) <= 0)
 
 
 def _machine(
-    multipliers: ArrayLike,
-    gram: ArrayLike,
-    y: ArrayLike,
-    loss: str,
-    C: float,
-    cost: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-) -> tuple[Floats, Floats, _hinge.Setting, str]:
+    multipliers: ArrayLike, gram: ArrayLike, problem: HingeProblem | ArrayLike
+) -> tuple[Floats, Floats, HingeProblem]:
     """Feasible multipliers, 0 for the true classes, and the scores on the sample that they make."""
     matrix = gram_matrix(gram)
-    A = _hinge.multiplier_table(multipliers, len(matrix))
-    setting = _hinge.check_setting(A.shape[1], len(A), y, loss, C, cost, sample_weight)
-    _hinge.clear_true_classes(A, setting.labels)
-    _hinge.into_bounds(A, loss, setting.prices)
-    return A, matrix @ _hinge.coefficients(A, setting.labels), setting, loss
+    table = _table(multipliers)
+    if len(matrix) != len(table):
+        raise ValueError(
+            f"multipliers must have a row for each of the {len(matrix)} of gram, found {len(table)}"
+        )
+    task = HingeProblem.of(problem, *table.shape)
+    A = task.into_bounds(table)
+    return A, matrix @ task.coefficients(A), task
+
+
+def _table(values: ArrayLike, name: str = "multipliers") -> Floats:
+    """A finite table, copied."""
+    table = np.array(values, dtype=np.float64)
+    if table.ndim != 2 or len(table) < 1 or table.shape[1] < 2:
+        raise ValueError(
+            f"{name} must have a row for each example and a column for each of at least two classes, "
+            f"found shape {table.shape}"
+        )
+    if not np.isfinite(table).all():
+        raise ValueError(f"{name} must be finite, found {table[~np.isfinite(table)][0]}")
+    return table

@@ -26,7 +26,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import integer, number, one_of, reals, switch
+from ._checks import integer, number, numbers_as_given, one_of, reals, switch, table_of_costs
 from ._weights import example_weights
 
 __all__ = [
@@ -78,13 +78,6 @@ def _pair(y: ArrayLike, answer: ArrayLike, n_classes: int | None = None) -> tupl
     if len(true) != len(said):
         raise ValueError(f"y and answer must be equally long, found {len(true)} and {len(said)}")
     return true, said
-
-
-def _numbers(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Finite real numbers: float64, or fractions as they are."""
-    found = reals(values, name)
-    array = np.asarray(values)
-    return array if array.dtype == object else found
 
 
 def _mean(values: NDArray[Any], weights: Floats) -> float:
@@ -277,19 +270,7 @@ def check_costs(cost: ArrayLike) -> NDArray[Any]:
         ...
     ValueError: cost of a right answer must be 0, found 2.0 for class 1 (counted from 0)
     """
-    costs = _numbers(cost, "cost")
-    if costs.ndim != 2 or costs.shape[0] < 2 or costs.shape[1] < costs.shape[0]:
-        raise ValueError(
-            "cost must be a matrix with a row for each of at least two classes and a column for each class, "
-            f"then perhaps for further answers, found shape {costs.shape}"
-        )
-    if costs.min() < 0:
-        raise ValueError(f"cost must be finite and not negative, found {costs.min()}")
-    right = np.diagonal(costs)
-    if (right != 0).any():
-        y = int(np.argmax(right != 0))
-        raise ValueError(f"cost of a right answer must be 0, found {right[y]} for class {y} (counted from 0)")
-    return costs
+    return table_of_costs(cost)
 
 
 def costs_from_weights(weights: ArrayLike) -> NDArray[Any]:
@@ -313,7 +294,7 @@ def costs_from_weights(weights: ArrayLike) -> NDArray[Any]:
     array([[0., 1.],
            [5., 0.]])
     """
-    row = _numbers(weights, "weights")
+    row = numbers_as_given(weights, "weights")
     if row.ndim != 1:
         raise ValueError(f"weights must be a vector, one weight for each class, found shape {row.shape}")
     mistake = 1 - np.eye(len(row), dtype=int)
@@ -491,7 +472,7 @@ def bayes_rule(probabilities: ArrayLike, cost: ArrayLike | None = None) -> Bayes
     >>> bayes_rule([[0.6, 0.4], [0.9, 0.1]], [[0, 1], [5, 0]]).decision
     array([1, 0])
     """
-    p = _numbers(probabilities, "probabilities")
+    p = numbers_as_given(probabilities, "probabilities")
     if p.ndim != 2 or p.shape[0] < 1 or p.shape[1] < 2:
         raise ValueError(
             f"probabilities must be a matrix, a row for each input and at least two columns, found {p.shape}"

@@ -17,7 +17,6 @@ feasible for the dual problem. So every fit ends with a lower bound of the optim
 
 import warnings
 from math import ceil
-from numbers import Integral, Real
 from typing import Any, Self, TypeAlias
 
 import joblib
@@ -30,11 +29,21 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _hinge
-from ._checks import first_call, number, or_none, seed, squarable
+from ._checks import (
+    cost_matrix,
+    first_call,
+    integer,
+    number,
+    one_of,
+    or_name,
+    or_none,
+    seed,
+    squarable,
+    switch,
+)
 from ._weights import example_weights, times_class_weight
 from .certificate import Certificate
-from .hinge import ClassMap, lipschitz
+from .hinge import LOSSES, ClassMap, HingeProblem, balanced, lipschitz
 
 __all__ = ["SubgradientMachine", "rate"]
 
@@ -91,14 +100,11 @@ def rate(
     >>> [round(rate(1000, lam=0.1, radius=1.0, k=3, average=name), 3) for name in ("all", "tail", "weighted")]
     [0.299, 0.215, 0.16]
     """
-    if isinstance(steps, bool) or not isinstance(steps, Integral) or steps < 1:
-        raise ValueError(f"steps must be an integer, at least 1, found {steps!r}")
+    T = integer(steps, "steps", 1)
     for name, value in (("lam", lam), ("radius", radius), ("largest_weight", largest_weight)):
-        if not _is_number(value) or not 0 < value < np.inf:
-            raise ValueError(f"{name} must be a positive, finite number, found {value!r}")
+        number(value, name, above=0)
     if average not in ("tail", "all", "weighted"):
         raise ValueError(f"average must be 'tail', 'all' or 'weighted', found {average!r}")
-    T = int(steps)
     square = (2 * lipschitz(loss, k) * radius * largest_weight) ** 2
     if average == "weighted":
         return float(2 * square / (lam * (T + 1)))
@@ -468,29 +474,20 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", **more)
 
     def _check_parameters(self) -> None:
-        _hinge.check_loss(self.loss)
-        for name, optional in (("C", False), ("alpha", True)):
-            value = getattr(self, name)
-            if not (optional and value is None) and (not _is_number(value) or not 0 < value < np.inf):
-                raise ValueError(f"{name} must be a positive, finite number, found {value!r}")
+        one_of(self.loss, "loss", LOSSES)
+        number(self.C, "C", above=0)
+        or_none(number, self.alpha, "alpha", above=0)
         if not (self.average is None or isinstance(self.average, str)) or self.average not in AVERAGES:
             raise ValueError(f"average must be 'tail', 'all', 'weighted' or None, found {self.average!r}")
         self._mode()
-        if isinstance(self.max_iter, (bool, np.bool_)) or not isinstance(self.max_iter, Integral):
-            raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
+        integer(self.max_iter, "max_iter", 1)
         or_none(number, self.tol, "tol", above=0)
         seed(self.random_state)
-        whole = isinstance(self.delay, Integral) and not isinstance(self.delay, (bool, np.bool_))
-        radius = isinstance(self.delay, str) and self.delay == "radius"
-        if not (radius or (whole and self.delay >= 0)):
-            raise ValueError(f"delay must be 'radius' or an integer, at least 0, found {self.delay!r}")
+        or_name("radius", integer, self.delay, "delay", 0)
         if self.class_map is not None and not isinstance(self.class_map, ClassMap):
             raise ValueError(f"class_map must be a ClassMap, found {self.class_map!r}")
         for name in ("shuffle", "replace", "warm_start"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False, found {getattr(self, name)!r}")
+            switch(getattr(self, name), name)
 
     def _mode(self) -> int:
         chosen = self.fit_intercept
@@ -541,8 +538,7 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
     def _begin(self, X: Any, weights: Floats, m: int) -> None:
         """W = 0, which has seen nothing."""
         k, d = len(self.classes_), X.shape[1]
-        costs = _hinge.check_cost(self.cost, k)
-        self._costs = 1.0 - np.eye(k) if costs is None else costs
+        self._costs = cost_matrix(self.cost, k)
         self._similar = np.empty((0, 0))
         if self.class_map is not None:
             if self.class_map.n_classes != k:
@@ -626,25 +622,33 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
     def _certify(self, X: Any, codes: Indices, weights: Floats) -> Certificate:
         """The objective, and what the last iterate proves of the optimum."""
         price = self._price / np.count_nonzero(weights)  # C
+        problem = HingeProblem(
+            codes,
+            loss=self.loss,
+            C=price,
+            cost=self._costs,
+            sample_weight=weights,
+            n_classes=len(self.classes_),
+        )
         paid = 0.0
         for start in range(0, X.shape[0], _BLOCK):
             block = slice(start, start + _BLOCK)
-            gaps = _hinge.gaps(self._scores(X[block]), codes[block], self._costs)
-            paid += float(weights[block] @ _hinge.losses(self.loss, gaps))
+            losses = problem.losses(problem.gaps(self._scores(X[block]), block))
+            paid += float(weights[block] @ losses)
         appended = self._mode() == 1
         columns = np.column_stack([self.coef_, self.intercept_]) if appended else self.coef_
         objective = float(self._half_square(columns) + price * paid)
         # multipliers A, two terms of their dual value, and the largest a for which a A is feasible
         if self._mode() == 2:
-            prices, A = price * weights, self._factor() * self._counts
-            used = _hinge.load(self.loss, A)
-            A *= np.divide(prices, used, out=np.ones_like(used), where=used > prices)[:, None]
-            A = _hinge.balanced(A, codes, self._costs)
-            linear, square = _hinge.dual_parts(
-                A, _hinge.coefficients(A, codes), X, codes, self._costs, self.class_map
+            A = self._factor() * self._counts
+            used = problem.load(A)
+            A *= np.divide(problem.prices, used, out=np.ones_like(used), where=used > problem.prices)[:, None]
+            A = balanced(A, codes, self._costs)
+            linear, square = problem.dual_terms(A, X, self.class_map)
+            used = problem.load(A)
+            most = float(
+                np.divide(problem.prices, used, out=np.full_like(used, np.inf), where=used > 0).min()
             )
-            used = _hinge.load(self.loss, A)
-            most = float(np.divide(prices, used, out=np.full_like(used, np.inf), where=used > 0).min())
         else:
             linear = self._factor() * self._asked
             square = self._half_square((self._factor() * self._V).T)
@@ -662,7 +666,3 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))

@@ -159,10 +159,11 @@ def rows_of_a_large_gram_matrix():
 
 
 def kernel_problem(loss: str, **options: Any) -> Any:
-    from mcutils import solver
+    from mcutils import hinge, solver
 
     X, y = blobs(18)
-    found = solver.solve_block(np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2)), y, loss=loss, **options)
+    gram = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
+    found = solver.solve_block(gram, hinge.HingeProblem(y, loss=loss, **options))
     return found.multipliers, found.certificate.dual
 
 

@@ -35,7 +35,7 @@ def test_an_integer_has_its_limits():
 
 @pytest.mark.parametrize("value", [*NEVER, True, "1", -1, 0])
 def test_a_number_is_a_number(value):
-    with pytest.raises(ValueError, match=r"^C must be a finite number, above 0, found "):
+    with pytest.raises(ValueError, match=r"^C must be a positive, finite number, found "):
         _checks.number(value, "C", above=0)
 
 
@@ -47,7 +47,9 @@ def test_numbers_of_every_kind(value):
 def test_the_ends_of_an_interval():
     assert _checks.number(0, "p", least=0, most=1) == 0
     assert _checks.number(1, "p", least=0, most=1) == 1
-    for value, bounds in [(0, {"above": 0}), (1, {"below": 1}), (-1, {"least": 0}), (2, {"most": 1})]:
+    with pytest.raises(ValueError, match=r"^p must be a positive, finite number, found 0"):
+        _checks.number(0, "p", above=0)
+    for value, bounds in [(1, {"above": 1}), (1, {"below": 1}), (-1, {"least": 0}), (2, {"most": 1})]:
         with pytest.raises(ValueError, match=r"^p must be a finite number, \w.* [01], found "):
             _checks.number(value, "p", **bounds)
 

@@ -226,7 +226,7 @@ def test_prototypes_are_drawn_anew_by_their_seed() -> None:
         ({"k": 1}, "k must be an integer, at least 2, found 1"),
         ({"k": 2.0}, "k must be an integer"),
         ({"k": 3, "d": 0}, "d must be an integer, at least 1, found 0"),
-        ({"k": 3, "separation": 0.0}, "separation must be a finite number, above 0, found 0.0"),
+        ({"k": 3, "separation": 0.0}, "separation must be a positive, finite number, found 0.0"),
         ({"k": 3, "growth": -0.1}, "growth must be a finite number, at least 0, found -0.1"),
         ({"k": 3, "spread": 0.9}, "spread must be a finite number, at least 1, found 0.9"),
     ],
@@ -251,7 +251,7 @@ def test_too_few_draws_are_refused() -> None:
         (lambda: led7(2.5), r"n must be an integer, at least 1, found 2\.5"),
         (lambda: led7(3, flip="0.1"), r"flip must be a finite number, .* found '0\.1'"),
         (lambda: prototypes(2.5), r"k must be an integer, at least 2, found 2\.5"),
-        (lambda: prototypes(3, separation=True), r"separation must be a finite number, above 0, found True"),
+        (lambda: prototypes(3, separation=True), r"separation must be a positive, finite number, found True"),
         (lambda: prototypes(3, 2, random_state=0).draw(2.5), r"n must be an integer, at least 1, found 2\.5"),
         (
             lambda: prototypes(3, 2, random_state=0).bayes_error(1),

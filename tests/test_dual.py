@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
 from mcutils import binary, dual, hinge, kernel
+from mcutils.hinge import HingeProblem
 
 solvers.options.update(show_progress=False, abstol=1e-11, reltol=1e-11, feastol=1e-11)
 
@@ -80,7 +81,7 @@ def test_five_points_by_hand_as_computed(loss, C):
     X = np.array(FIVE, dtype=float)
     table, gram = np.array(alpha, dtype=float), X @ X.T
     np.testing.assert_allclose(dual.coefficients(table, FIVE_Y).T @ X, np.array(W, dtype=float), atol=1e-15)
-    found = dual.certificate(table, gram, FIVE_Y, loss=loss, C=float(C), n_iter=3)
+    found = dual.certificate(table, gram, HingeProblem(FIVE_Y, loss=loss, C=float(C)), n_iter=3)
     assert found.primal == pytest.approx(float(optimum), rel=1e-12)
     assert found.dual == pytest.approx(float(optimum), rel=1e-12)
     assert max(found.kkt.values()) < 1e-13
@@ -98,7 +99,8 @@ def test_multipliers_are_not_unique_and_the_machine_is():
     assert exactly(other, FIVE, FIVE_Y, Q(1, 4), "crammer-singer") == (W, optimum, optimum, 0)
     gram = np.array(FIVE) @ np.array(FIVE).T
     one, two = (
-        dual.support(np.array(table, dtype=float), gram, FIVE_Y, C=0.25, tol=1e-9) for table in (alpha, other)
+        dual.support(np.array(table, dtype=float), gram, HingeProblem(FIVE_Y, C=0.25), tol=1e-9)
+        for table in (alpha, other)
     )
     assert one.of_class(0).tolist() == [0, 1, 2, 3]
     assert two.of_class(0).tolist() == [0, 1, 2]
@@ -125,7 +127,7 @@ def sample(seed):
 
 
 def optimal(gram, y, n_classes=None, **setting):
-    program = dual.quadratic_program(gram, y, n_classes=n_classes, **setting)
+    program = dual.quadratic_program(gram, HingeProblem(y, n_classes=n_classes, **setting))
     parts = (program.P, program.q, program.G, program.h, program.A, program.b)
     found = solvers.qp(*map(cvxopt.matrix, parts))
     assert found["status"] == "optimal"
@@ -164,8 +166,8 @@ def test_the_program_has_the_value_of_the_primal(seed, loss):
     if "sample_weight" in setting:  # cvxopt needs an interior
         positive["sample_weight"] = np.maximum(setting["sample_weight"], 0.25)
     table, value = optimal(gram, y, n_classes=k, loss=loss, **positive)
-    given = dual.feasible(table, y, loss=loss, C=positive["C"], sample_weight=positive.get("sample_weight"))
-    found = dual.certificate(given, gram, y, loss=loss, **positive)
+    given = dual.feasible(table, HingeProblem(y, loss=loss, n_classes=k, **positive))
+    found = dual.certificate(given, gram, HingeProblem(y, loss=loss, n_classes=k, **positive))
     assert found.certifies(1e-6)
     scale = max(1.0, abs(value))
     assert found.dual == pytest.approx(value, abs=1e-7 * scale)
@@ -184,8 +186,8 @@ def test_a_gram_matrix_of_low_rank_does_not_stop_the_solver(seed):
         X, y = rng.normal(size=(10, 3)), np.arange(10) % k
         C = 10.0 ** rng.integers(-2, 2)
         table, _ = optimal(X @ X.T, y, loss="weston-watkins", C=C)
-        table = dual.feasible(table, y, loss="weston-watkins", C=C)
-        assert dual.certificate(table, X @ X.T, y, loss="weston-watkins", C=C).certifies(1e-7)
+        table = dual.feasible(table, HingeProblem(y, loss="weston-watkins", C=C))
+        assert dual.certificate(table, X @ X.T, HingeProblem(y, loss="weston-watkins", C=C)).certifies(1e-7)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -196,19 +198,20 @@ def test_values_are_those_of_hinge(seed, loss):
     rng = np.random.default_rng(seed)
     table = dual.feasible(
         rng.normal(size=(len(y), k)) * setting["C"],
-        y,
-        loss=loss,
-        C=setting["C"],
-        sample_weight=setting.get("sample_weight"),
+        HingeProblem(y, loss=loss, n_classes=k, **setting),
     )
     W = dual.coefficients(table, y).T @ X
     P, D = (
-        hinge.objective(W, X, y, loss=loss, **setting),
-        hinge.dual_objective(table, X, y, loss=loss, **setting),
+        hinge.objective(W, X, HingeProblem(y, loss=loss, n_classes=k, **setting)),
+        hinge.dual_objective(table, X, HingeProblem(y, loss=loss, n_classes=k, **setting)),
     )
-    assert dual.primal_value(table, gram, y, loss=loss, **setting) == pytest.approx(P, rel=1e-12)
-    assert dual.dual_value(table, gram, y, loss=loss, **setting) == pytest.approx(D, rel=1e-12, abs=1e-12)
-    terms = dual.gap_terms(table, gram, y, loss=loss, **setting)
+    assert dual.primal_value(
+        table, gram, HingeProblem(y, loss=loss, n_classes=k, **setting)
+    ) == pytest.approx(P, rel=1e-12)
+    assert dual.dual_value(table, gram, HingeProblem(y, loss=loss, n_classes=k, **setting)) == pytest.approx(
+        D, rel=1e-12, abs=1e-12
+    )
+    terms = dual.gap_terms(table, gram, HingeProblem(y, loss=loss, n_classes=k, **setting))
     assert terms.sum() == pytest.approx(P - D, rel=1e-9, abs=1e-12)
     assert terms.min() >= -1e-12 * max(1.0, P)
 
@@ -218,11 +221,12 @@ def test_values_are_those_of_hinge(seed, loss):
 def test_the_program_is_minus_the_dual_value(seed, loss):
     _X, gram, y, k, setting = sample(seed)
     rng = np.random.default_rng(seed)
-    program = dual.quadratic_program(gram, y, loss=loss, n_classes=k, **setting)
+    program = dual.quadratic_program(gram, HingeProblem(y, loss=loss, n_classes=k, **setting))
     table = dual.feasible(
-        rng.random((len(y), k)), y, loss=loss, C=setting["C"], sample_weight=setting.get("sample_weight")
+        rng.random((len(y), k)),
+        HingeProblem(y, loss=loss, n_classes=k, **setting),
     )
-    D = dual.dual_value(table, gram, y, loss=loss, **setting)
+    D = dual.dual_value(table, gram, HingeProblem(y, loss=loss, n_classes=k, **setting))
     full = table.copy()
     full[np.arange(len(y)), y] = table.sum(axis=1)
     u = full.T.ravel()
@@ -242,8 +246,8 @@ def test_the_program_is_minus_the_dual_value(seed, loss):
         loose = setting | {"C": setting["C"] * 10}
         if "sample_weight" in loose:
             loose["sample_weight"] = np.ones(len(y))
-        slope[i, r] = dual.dual_value(ahead, gram, y, loss=loss, **loose)
-        slope[i, r] -= dual.dual_value(behind, gram, y, loss=loss, **loose)
+        slope[i, r] = dual.dual_value(ahead, gram, HingeProblem(y, loss=loss, n_classes=k, **loose))
+        slope[i, r] -= dual.dual_value(behind, gram, HingeProblem(y, loss=loss, n_classes=k, **loose))
         slope[i, r] /= 2 * step
     scores = gram @ dual.coefficients(inner, y)
     gaps = hinge.gaps(scores, y, setting.get("cost"))
@@ -263,11 +267,11 @@ def test_two_classes_are_the_binary_machine_of_twice_the_price(C, loss):
     peer = binary.solve_svm(gram, signs, 2 * C, bias=False, tol=1e-10)
     table = np.zeros((40, 2))
     table[np.arange(40), 1 - y] = peer.alpha / 2
-    found = dual.certificate(table, gram, y, loss=loss, C=C)
+    found = dual.certificate(table, gram, HingeProblem(y, loss=loss, C=C))
     assert found.primal == pytest.approx(peer.certificate.primal / 2, rel=1e-9)
     assert found.dual == pytest.approx(peer.certificate.dual / 2, rel=1e-9)
     assert found.certifies(1e-8)
-    kinds = dual.support(table, gram, y, loss=loss, C=C).kinds
+    kinds = dual.support(table, gram, HingeProblem(y, loss=loss, C=C)).kinds
     np.testing.assert_array_equal(
         np.where(kinds == "margin", "free", kinds), np.column_stack([peer.kinds] * 2)
     )
@@ -279,7 +283,7 @@ def test_two_classes_with_a_regularised_bias_are_liblinear_s():
     y = (X[:, 0] - X[:, 1] + rng.normal(size=50) > 0).astype(int)
     gram = X @ X.T + 1
     table, value = optimal(gram, y, C=0.5)
-    found = dual.certificate(dual.feasible(table, y, C=0.5), gram, y, C=0.5)
+    found = dual.certificate(dual.feasible(table, HingeProblem(y, C=0.5)), gram, HingeProblem(y, C=0.5))
     assert found.dual == pytest.approx(value, rel=1e-8)
     assert found.certifies(1e-8)
     peer = LinearSVC(loss="hinge", C=1.0, tol=1e-10, max_iter=1_000_000).fit(X, y)
@@ -301,14 +305,16 @@ def test_one_class_is_a_sample_too():
 def test_zero_multipliers_and_a_zero_kernel():
     for loss in LOSSES:
         each = 1.0 if loss == "crammer-singer" else 2.0
-        found = dual.certificate(np.zeros((2, 3)), np.eye(2), [0, 2], C=0.5, loss=loss)
+        found = dual.certificate(
+            np.zeros((2, 3)), np.eye(2), HingeProblem([0, 2], C=0.5, loss=loss, n_classes=3)
+        )
         assert (found.primal, found.dual) == (each, 0.0)
-        full = dual.feasible(np.ones((2, 3)), [0, 2], C=0.5, loss=loss)
-        found = dual.certificate(full, np.zeros((2, 2)), [0, 2], C=0.5, loss=loss)
+        full = dual.feasible(np.ones((2, 3)), HingeProblem([0, 2], C=0.5, loss=loss, n_classes=3))
+        found = dual.certificate(full, np.zeros((2, 2)), HingeProblem([0, 2], C=0.5, loss=loss, n_classes=3))
         assert (found.primal, found.dual) == (each, each)  # nothing can be learned, and that is optimal
         assert max(found.kkt.values()) == 0
     # no cost at all: f = 0 pays nothing
-    found = dual.certificate(np.zeros((2, 2)), np.eye(2), [0, 1], cost=np.zeros((2, 2)))
+    found = dual.certificate(np.zeros((2, 2)), np.eye(2), HingeProblem([0, 1], cost=np.zeros((2, 2))))
     assert (found.primal, found.dual, max(found.kkt.values())) == (0.0, 0.0, 0.0)
 
 
@@ -324,7 +330,7 @@ def test_residuals_are_the_conditions(seed, loss):
     m = len(y)
     table, beta = rng.normal(size=(m, k)), rng.normal(size=(m, k))
     slack = rng.normal(size=m if loss == "crammer-singer" else (m, k))
-    found = dual.kkt(table, gram, y, loss=loss, beta=beta, slack=slack, **setting)
+    found = dual.kkt(table, gram, HingeProblem(y, loss=loss, n_classes=k, **setting), beta=beta, slack=slack)
     prices = setting["C"] * np.asarray(setting.get("sample_weight", np.ones(m)))
     costs = setting.get("cost", 1 - np.eye(k))
     scores = gram @ beta
@@ -371,7 +377,7 @@ def test_each_condition_is_needed(loss):
     slack = gaps.max(axis=1) if loss == "crammer-singer" else np.maximum(gaps, 0)
 
     def found(table=table, beta=beta, slack=slack):
-        return dual.kkt(table, gram, FIVE_Y, loss=loss, C=0.25, beta=beta, slack=slack)
+        return dual.kkt(table, gram, HingeProblem(FIVE_Y, loss=loss, C=0.25), beta=beta, slack=slack)
 
     assert max(found().values()) < 1e-14
     assert found(slack=slack - 0.1)["primal"] == pytest.approx(0.1)
@@ -392,8 +398,8 @@ def test_support_types_by_definition(seed, loss):
     setting.pop("sample_weight", None)
     table, _ = optimal(gram, y, n_classes=k, loss=loss, **setting)
     C, tol = setting["C"], 1e-4
-    table = dual.feasible(table, y, loss=loss, C=C)
-    found = dual.support(table, gram, y, loss=loss, tol=tol, **setting)
+    table = dual.feasible(table, HingeProblem(y, loss=loss, C=C, n_classes=k))
+    found = dual.support(table, gram, HingeProblem(y, loss=loss, n_classes=k, **setting), tol=tol)
     table[table <= tol * C] = 0
     scores = gram @ dual.coefficients(table, y)
     for i in range(len(y)):
@@ -423,40 +429,36 @@ def test_feasible_multipliers_stay_and_others_come_in(seed):
     weight = rng.integers(0, 3, size=4)
     table = rng.normal(size=(4, 3))
     for loss in LOSSES:
-        found = dual.feasible(table, y, loss=loss, C=0.5, sample_weight=weight)
+        found = dual.feasible(table, HingeProblem(y, loss=loss, C=0.5, sample_weight=weight, n_classes=3))
         used = found.sum(axis=1) if loss == "crammer-singer" else found.max(axis=1)
         assert found.min() >= 0
         assert (used <= 0.5 * weight * (1 + 1e-15)).all()
         assert (found[np.arange(4), y] == 0).all()
-        again = dual.feasible(found, y, loss=loss, C=0.5, sample_weight=weight)
+        again = dual.feasible(found, HingeProblem(y, loss=loss, C=0.5, sample_weight=weight, n_classes=3))
         np.testing.assert_allclose(again, found, rtol=1e-15)
 
 
 # ---------------------------------------------------------------------------------------------------
 
 
-GOOD = {"gram": np.eye(3), "y": [0, 1, 2]}
+GOOD = np.eye(3), [0, 1, 2]
 
 
 @pytest.mark.parametrize(
     ("bad", "says"),
     [
-        ({"gram": [[1.0, np.nan], [np.nan, 1.0]], "y": [0, 1]}, "gram must be finite"),
-        ({"gram": np.ones((2, 3))}, "gram must be a square matrix"),
-        ({"gram": [[1.0, 0.5], [0.2, 1.0]], "y": [0, 1]}, "gram is no Gram matrix.*mirror"),
-        ({"gram": -np.eye(3)}, "gram is no Gram matrix"),
-        ({"gram": [["a"]]}, "gram must hold real numbers"),
-        ({"y": [0, 1]}, "y must have one class for each"),
+        ({"y": [[0, 1]]}, r"y must have a class for each of at least one example, found shape \(1, 2\)"),
+        ({"y": []}, "y must have a class for each of at least one example"),
         ({"y": [0, 1, -1]}, "y must be integers from 0"),
         ({"y": [0.0, 1.0, 2.0]}, "y must be integers"),
         ({"y": [0, 0, 0]}, "y must have at least two classes, found only class 0"),
         ({"y": [0, 0, 0], "n_classes": 1}, "n_classes must be an integer, at least 2, found 1"),
         ({"n_classes": 3.0}, "n_classes must be an integer, at least 2, found 3.0"),
         ({"n_classes": 2}, "y must be integers from 0 to 1"),
-        ({"C": 0}, "C must be a positive"),
-        ({"C": np.nan}, "C must be a positive"),
-        ({"C": np.inf}, "C must be a positive"),
-        ({"C": True}, "C must be a positive"),
+        ({"C": 0}, "C must be a positive, finite number"),
+        ({"C": np.nan}, "C must be a positive, finite number"),
+        ({"C": np.inf}, "C must be a positive, finite number"),
+        ({"C": True}, "C must be a positive, finite number"),
         ({"loss": "hinge"}, "loss must be one of"),
         ({"cost": np.ones((3, 3))}, "cost of a right answer must be 0"),
         ({"cost": np.eye(3) - 1}, "cost must"),
@@ -465,15 +467,37 @@ GOOD = {"gram": np.eye(3), "y": [0, 1, 2]}
         ({"sample_weight": [1, -1, 1]}, "sample_weight must be"),
     ],
 )
-def test_what_is_refused(bad, says):
+def test_problems_that_are_refused(bad, says):
     with pytest.raises(ValueError, match=says):
-        dual.quadratic_program(**(GOOD | bad))
+        HingeProblem(**({"y": [0, 1, 2]} | bad))
+
+
+@pytest.mark.parametrize(
+    ("gram", "y", "says"),
+    [
+        ([[1.0, np.nan], [np.nan, 1.0]], [0, 1], "gram must be finite"),
+        (np.ones((2, 3)), [0, 1], "gram must be a square matrix"),
+        ([[1.0, 0.5], [0.2, 1.0]], [0, 1], "gram is no Gram matrix.*mirror"),
+        (-np.eye(3), [0, 1, 2], "gram is no Gram matrix"),
+        ([["a"]], [0], "gram must hold real numbers"),
+        (np.eye(3), [0, 1], "problem must have a label for each of the 3 rows of gram, found 2"),
+        (
+            np.eye(2),
+            HingeProblem([0, 1, 2]),
+            "problem must have a label for each of the 2 rows of gram, found 3",
+        ),
+    ],
+)
+def test_what_is_refused_of_a_gram_matrix(gram, y, says):
+    with pytest.raises(ValueError, match=says):
+        dual.quadratic_program(gram, y)
 
 
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        (np.zeros((2, 3)), r"multipliers must be of shape \(3, k\)"),
+        (np.zeros((2, 3)), "multipliers must have a row for each of the 3 of gram, found 2"),
+        (np.zeros((3, 4)), "problem must have the 4 classes of multipliers, found 3; its argument n_classes"),
         (np.zeros(3), "multipliers must have a row for each example"),
         (np.full((3, 3), np.nan), "multipliers must be finite"),
         (np.full((3, 3), -1e-3), "multipliers must be finite and not negative"),
@@ -483,20 +507,20 @@ def test_what_is_refused(bad, says):
 def test_multipliers_that_are_refused(table, says):
     for ask in (dual.dual_value, dual.primal_value, dual.certificate, dual.support, dual.gap_terms):
         with pytest.raises(ValueError, match=says):
-            ask(table, **GOOD)
+            ask(table, GOOD[0], HingeProblem(GOOD[1]))
 
 
 def test_more_that_is_refused():
     with pytest.raises(ValueError, match=r"tol must be from 0 to below 0\.5, found 0\.5"):
-        dual.support(np.zeros((3, 3)), **GOOD, tol=0.5)
+        dual.support(np.zeros((3, 3)), *GOOD, tol=0.5)
     with pytest.raises(ValueError, match="r must be a class, 0 to 2, found 3"):
-        dual.support(np.zeros((3, 3)), **GOOD).of_class(3)
+        dual.support(np.zeros((3, 3)), *GOOD).of_class(3)
     with pytest.raises(ValueError, match=r"slack must be finite numbers of shape \(3,\)"):
-        dual.kkt(np.zeros((3, 3)), **GOOD, slack=[1.0])
+        dual.kkt(np.zeros((3, 3)), *GOOD, slack=[1.0])
     with pytest.raises(ValueError, match="beta must be of shape"):
-        dual.kkt(np.zeros((3, 3)), **GOOD, beta=np.zeros((3, 2)))
+        dual.kkt(np.zeros((3, 3)), *GOOD, beta=np.zeros((3, 2)))
     with pytest.raises(ValueError, match="u must have 9 entries, found 4"):
-        dual.quadratic_program(**GOOD).multipliers(np.zeros(4))
+        dual.quadratic_program(*GOOD).multipliers(np.zeros(4))
 
 
 def test_weights_are_prices():
@@ -506,5 +530,5 @@ def test_weights_are_prices():
     table = np.array([[0, 0.5, 0.7], [0.2, 0, 0.1], [0.4, 0, 0]])
     both = np.array([[0, 0.25, 0.35], [0, 0.25, 0.35], [0.2, 0, 0.1], [0.4, 0, 0]])
     for value in (dual.primal_value, dual.dual_value):
-        one = value(table, X @ X.T, [0, 1, 2], sample_weight=[2, 1, 1])
+        one = value(table, X @ X.T, HingeProblem([0, 1, 2], sample_weight=[2, 1, 1]))
         assert one == pytest.approx(value(both, twice @ twice.T, [0, 0, 1, 2]), rel=1e-12)

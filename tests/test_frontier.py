@@ -717,9 +717,9 @@ def test_eliminations_are_counted_match_by_match(coins):
 @pytest.mark.parametrize(
     ("machine", "message"),
     [
-        (RidgeOneVsAll(0.0), "alpha must be a finite number, above 0, found 0.0"),
-        (RidgeOneVsAll(np.inf), "alpha must be a finite number, above 0"),
-        (RidgeOneVsAll(True), "alpha must be a finite number, above 0"),
+        (RidgeOneVsAll(0.0), "alpha must be a positive, finite number, found 0.0"),
+        (RidgeOneVsAll(np.inf), "alpha must be a positive, finite number"),
+        (RidgeOneVsAll(True), "alpha must be a positive, finite number"),
         (FilterTree(order="best"), "order must be one of .*'means'.* found 'best'"),
         (FilterTree(order=[0, 1]), r"order must have each of the classes \[0, 1, 2\] once, found \[0, 1\]"),
         (LabelTree(order=[0, 1, 1]), "order must have each of the classes"),
@@ -746,7 +746,7 @@ def test_data_that_cannot_be_are_refused(machine):
     with pytest.raises(NotFittedError):
         clone(machine).predict(X)
     for function in (leave_one_out_confusion, mean_order):
-        with pytest.raises(ValueError, match="alpha must be a finite number, above 0"):
+        with pytest.raises(ValueError, match="alpha must be a positive, finite number"):
             function(X, y, alpha=-1.0)
         with pytest.raises(ValueError, match="at least 2 classes"):
             function(X, np.zeros(len(X)))

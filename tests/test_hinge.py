@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from mcutils import hinge, loss
 from mcutils.binary import hinge_objective
-from mcutils.hinge import ClassMap
+from mcutils.hinge import ClassMap, HingeProblem
 from mcutils.margin import predict
 from mcutils.risk import costs_from_tree
 
@@ -147,7 +147,7 @@ def test_two_classes_are_the_hinge_of_the_difference_and_half_the_norm():
     W = np.stack([w / 2, -w / 2])
     np.testing.assert_allclose(hinge.crammer_singer(X @ W.T, y), loss.hinge(signs * (X @ w)), rtol=1e-12)
     for name in hinge.LOSSES:
-        both = hinge.objective(W, X, y, loss=name, C=0.5)
+        both = hinge.objective(W, X, HingeProblem(y, loss=name, C=0.5))
         # 1/4 |w|^2 + C sum = 1/2 (1/2 |w|^2 + 2 C sum)
         assert 2 * both == pytest.approx(hinge_objective(X, signs, w, C=1.0), rel=1e-12)
 
@@ -159,19 +159,21 @@ def test_the_objective_and_its_subgradient(name, mapped):
     class_map = ClassMap(rng.normal(size=(4, 6))) if mapped else None
     X, y, V = rng.normal(size=(20, 3)), rng.integers(4, size=20), rng.normal(size=(6 if mapped else 4, 3))
     cost, weights = rng.uniform(size=(4, 4)) * (1 - np.eye(4)), rng.uniform(size=20)
-    options = {"loss": name, "C": 0.7, "cost": cost, "sample_weight": weights, "class_map": class_map}
+    task = HingeProblem(y, loss=name, C=0.7, cost=cost, sample_weight=weights)
     scores = class_map.scores(V, X) if mapped else X @ V.T
     expected = 0.5 * (V**2).sum() + 0.7 * sum(weights * VALUES[name](scores, y, cost))
-    assert hinge.objective(V, X, y, **options) == pytest.approx(expected, rel=1e-12)
-    slope = hinge.objective_subgradient(V, X, y, **options)
+    assert hinge.objective(V, X, task, class_map=class_map) == pytest.approx(expected, rel=1e-12)
+    slope = hinge.objective_subgradient(V, X, task, class_map=class_map)
     for place in product(range(len(V)), range(3)):
         step = np.zeros_like(V)
         step[place] = 1e-6
-        more, less = (hinge.objective(V + s * step, X, y, **options) for s in (1, -1))
+        more, less = (hinge.objective(V + s * step, X, task, class_map=class_map) for s in (1, -1))
         assert (more - less) / 2e-6 == pytest.approx(slope[place], abs=1e-6)
     sparse = csr_array(X)
-    assert hinge.objective(V, sparse, y, **options) == pytest.approx(expected, rel=1e-12)
-    np.testing.assert_allclose(hinge.objective_subgradient(V, sparse, y, **options), slope, rtol=1e-12)
+    assert hinge.objective(V, sparse, task, class_map=class_map) == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(
+        hinge.objective_subgradient(V, sparse, task, class_map=class_map), slope, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", hinge.LOSSES)
@@ -182,27 +184,22 @@ def test_the_dual_is_below_and_meets_the_objective(name, mapped, bias):
     m, k = 12, 3
     class_map = ClassMap.hierarchy(TREE, ["cat", "dog", "car"]) if mapped else None
     X, y = rng.normal(size=(m, 2)), rng.integers(k, size=m)
-    options = {
-        "loss": name,
-        "C": 0.8,
-        "cost": costs_from_tree(TREE, ["cat", "dog", "car"]),
-        "sample_weight": rng.uniform(0, 2, size=m),
-        "class_map": class_map,
-    }
-    prices = 0.8 * options["sample_weight"]
+    cost, weights = costs_from_tree(TREE, ["cat", "dog", "car"]), rng.uniform(0, 2, size=m)
+    task = HingeProblem(y, loss=name, C=0.8, cost=cost, sample_weight=weights)
+    mapping, prices = {"class_map": class_map}, 0.8 * weights
     # weak duality for anything feasible
     for _ in range(50):
         A = rng.dirichlet(np.ones(k), size=m) * prices[:, None]
         V = rng.normal(size=(6 if mapped else k, 2))
-        assert hinge.dual_objective(A, X, y, **options) <= hinge.objective(V, X, y, **options)
-        even = hinge.balanced(A, y, options["cost"])
-        least = hinge.dual_objective(even, X, y, fit_intercept=True, **options)
-        assert least <= hinge.objective(V, X, y, bias=10 * rng.normal(size=k), **options)
+        assert hinge.dual_objective(A, X, task, **mapping) <= hinge.objective(V, X, task, **mapping)
+        even = hinge.balanced(A, y, cost)
+        least = hinge.dual_objective(even, X, task, **mapping, fit_intercept=True)
+        assert least <= hinge.objective(V, X, task, **mapping, bias=10 * rng.normal(size=k))
     # the textbook's programme: a variable for each example and each class that is not its own
     pairs = [(i, r) for i in range(m) for r in range(k) if r != y[i]]
     B = class_map.matrix if mapped else np.eye(k)
     Z = np.array([np.kron(B[y[i]] - B[r], X[i]) for i, r in pairs])
-    asked = np.array([options["cost"][y[i], r] for i, r in pairs])
+    asked = np.array([cost[y[i], r] for i, r in pairs])
     if name == "crammer-singer":
         upper, limits = np.array([[float(i == j) for i, _ in pairs] for j in range(m)]), prices
     else:
@@ -214,10 +211,10 @@ def test_the_dual_is_below_and_meets_the_objective(name, mapped, bias):
     A = np.zeros((m, k))
     A[tuple(zip(*pairs, strict=True))] = np.clip(np.array(found["x"])[:, 0], 0, None)
     least = -found["primal objective"]
-    assert hinge.dual_objective(A, X, y, fit_intercept=bias, **options) == pytest.approx(least, rel=1e-7)
+    assert hinge.dual_objective(A, X, task, **mapping, fit_intercept=bias) == pytest.approx(least, rel=1e-7)
     V = (np.array(found["x"])[:, 0] @ Z).reshape(-1, 2)
     b = np.append(np.array(found["y"])[:, 0], 0.0) if bias else None
-    assert hinge.objective(V, X, y, bias=b, **options) == pytest.approx(least, rel=1e-7)
+    assert hinge.objective(V, X, task, **mapping, bias=b) == pytest.approx(least, rel=1e-7)
 
 
 def test_balanced_multipliers_are_the_best_of_the_scaled():
@@ -354,11 +351,17 @@ X3, Y3, W3 = [[1.0], [2.0]], [0, 1], [[1.0], [0.0], [0.0]]
         (lambda: hinge.gaps([[1.0, 2.0]], [0], [[2, 1], [1, 0]]), "a right answer must be 0"),
         (lambda: hinge.lipschitz("hinge", 3), "'crammer-singer', 'weston-watkins', found 'hinge'"),
         (lambda: hinge.lipschitz("weston-watkins", 1), "k must be an integer, at least 2, found 1"),
-        (lambda: hinge.objective(W3, X3, Y3, loss="log"), "loss must be one of .* found 'log'"),
-        (lambda: hinge.objective(W3, X3, Y3, C=0), "C must be a positive, finite number, found 0"),
+        (lambda: hinge.objective(W3, X3, HingeProblem(Y3, loss="log")), "loss must be one of .* found 'log'"),
+        (
+            lambda: hinge.objective(W3, X3, HingeProblem(Y3, C=0)),
+            "C must be a positive, finite number, found 0",
+        ),
         (lambda: hinge.objective(W3, [[1.0, 2.0]], [0]), r"the shapes \(3, 1\) and \(1, 2\)"),
         (lambda: hinge.objective(W3, X3, [0, 3]), "integers from 0 to 2, .* found 3"),
-        (lambda: hinge.objective(W3, X3, Y3, sample_weight=[1.0, -1.0]), "sample_weight must be"),
+        (
+            lambda: hinge.objective(W3, X3, HingeProblem(Y3, sample_weight=[1.0, -1.0])),
+            "sample_weight must be",
+        ),
         (lambda: hinge.dual_objective(np.zeros((3, 2)), X3, Y3), r"each of the 2 .* shape \(3, 2\)"),
         (lambda: hinge.dual_objective([[0, -1], [0, 0]], X3, Y3), "multipliers must be finite and not neg"),
         (lambda: hinge.dual_objective([[0, 2], [0, 0]], X3, Y3), "its price 1 .in sum., found 2 in row 0"),
@@ -410,9 +413,12 @@ NAN = [[np.nan], [0.0], [1.0]]
             "^W must be real numbers, found dtype complex128$",
         ),
         (lambda: hinge.objective(np.full((3, 1), 1e200), X3, Y3), "leaves the range of floating point"),
-        (lambda: hinge.objective(W3, X3, Y3, cost=1j * (1 - np.eye(3))), "^cost must be real numbers"),
         (
-            lambda: hinge.objective(W3, X3, Y3, sample_weight=[1j] * 2),
+            lambda: hinge.objective(W3, X3, HingeProblem(Y3, cost=1j * (1 - np.eye(3)))),
+            "^cost must be real numbers",
+        ),
+        (
+            lambda: hinge.objective(W3, X3, HingeProblem(Y3, sample_weight=[1j] * 2)),
             "^sample_weight must be 2 finite numbers, at least 0, found complex128",
         ),
         (

@@ -210,9 +210,9 @@ def test_bad_scores_and_labels_are_named(scores, y, message):
 
 @pytest.mark.parametrize("rho", [0, -1.0, np.nan, np.inf, True, [1.0]])
 def test_rho_is_a_positive_number(rho):
-    with pytest.raises(ValueError, match="rho must be a finite number, above 0"):
+    with pytest.raises(ValueError, match="rho must be a positive, finite number"):
         margin.rho_loss([0.5], rho)
-    with pytest.raises(ValueError, match="rho must be a finite number, above 0"):
+    with pytest.raises(ValueError, match="rho must be a positive, finite number"):
         margin.sandwich([[1.0, 2.0]], [0], rho)
 
 
@@ -233,7 +233,7 @@ def test_a_tie_break_names_every_class_once(tie):
 
 def test_what_is_no_number_is_refused():
     for bad in ("1", 1j, None):
-        with pytest.raises(ValueError, match=r"^rho must be a finite number, above 0, found"):
+        with pytest.raises(ValueError, match=r"^rho must be a positive, finite number, found"):
             margin.rho_loss([0.0], bad)
     with pytest.raises(ValueError, match=r"^rho must be (real numbers|a finite number)"):
         margin.empirical_margin_loss([[0.2, 0.1]], [0], ["1"])

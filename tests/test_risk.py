@@ -159,7 +159,7 @@ def test_hamming_is_scikit_learns_hamming_loss_in_both_codings(k, m, seed):
         ),
         (
             lambda: risk.hoeffding_interval(0.1, 10, 0.1, largest=0),
-            "largest must be .* above 0, found 0",
+            "largest must be a positive, finite number, found 0",
         ),
         (lambda: risk.confusion([0, 1], [0, 2], n_classes=2), "only the 2 classes"),
         (lambda: risk.confusion([0, 1], [0, 0]).macro("precision"), "precision of class 1"),

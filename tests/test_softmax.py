@@ -152,7 +152,7 @@ def test_nothing_overflows_and_tiny_losses_keep_their_digits():
         (lambda: softmax.cross_entropy_hessian_product([[0.0, 1.0]], [[1.0, 2.0, 3.0]]), r"shape \(1, 2\)"),
         (lambda: softmax.objective([1.0, 2.0], [[1.0]], [0]), "W must have a finite row"),
         (lambda: softmax.objective([[1.0], [2.0]], [[1.0, 2.0]], [0]), "each of the 2 features, found 1"),
-        (lambda: softmax.objective([[1.0], [2.0]], [[1.0]], [0], C=0), "C must be a positive finite number"),
+        (lambda: softmax.objective([[1.0], [2.0]], [[1.0]], [0], C=0), "C must be a positive, finite number"),
         (lambda: softmax.objective([[1.0], [2.0]], [[1.0]], [0], bias=[1.0]), "bias must be 2 finite"),
         (
             lambda: softmax.objective([[1.0], [2.0]], [[1.0]], [0], sample_weight=[-1.0]),
@@ -561,10 +561,10 @@ def test_labels_logarithms_and_ties():
 @pytest.mark.parametrize(
     ("machine", "message"),
     [
-        (SoftmaxRegression(0.0), "C must be a positive finite number, found 0.0"),
-        (SoftmaxRegression(np.inf), "C must be a positive finite number, found inf"),
-        (SoftmaxRegression(True), "C must be a positive finite number, found True"),
-        (SoftmaxRegression(tol=0.0), "tol must be a positive finite number, found 0.0"),
+        (SoftmaxRegression(0.0), "C must be a positive, finite number, found 0.0"),
+        (SoftmaxRegression(np.inf), "C must be a positive, finite number, found inf"),
+        (SoftmaxRegression(True), "C must be a positive, finite number, found True"),
+        (SoftmaxRegression(tol=0.0), "tol must be a positive, finite number, found 0.0"),
         (SoftmaxRegression(max_iter=0), "max_iter must be an integer, at least 1, found 0"),
         (SoftmaxRegression(class_weight={0: 0.0}), r"zero for a whole class, found it zero for \[0\]"),
         (SoftmaxRegression(class_weight={0: -1.0}), "class_weight must be numbers, at least 0"),

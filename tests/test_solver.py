@@ -17,6 +17,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
 from mcutils import _rows, dual, hinge, kernel
+from mcutils.hinge import HingeProblem
 from mcutils.jit import multiclass as jit
 from mcutils.solver import CrammerSinger, WestonWatkins, solve_block, solve_interior, solve_qp
 
@@ -60,7 +61,7 @@ def test_the_five_points_of_shark(loss, C, objective, W):
             if name == "linear":
                 np.testing.assert_allclose(machine.coef_, W, atol=1e-9)
     for solve in (solve_interior, solve_qp):
-        found = solve(FIVE @ FIVE.T, OF_FIVE, loss=loss, C=C)
+        found = solve(FIVE @ FIVE.T, HingeProblem(OF_FIVE, loss=loss, C=C))
         assert found.certificate.primal == pytest.approx(objective, rel=1e-8)
         assert found.certificate.dual == pytest.approx(objective, rel=1e-8)
 
@@ -147,15 +148,15 @@ def test_three_solvers_find_one_optimum(loss):
     for trial in range(6):
         X, y, cost, weights = sample(trial)
         gram = kernel.rbf(0.3).gram(X) if trial % 2 else X @ X.T
-        asked = {"loss": loss, "C": 0.7, "cost": cost, "sample_weight": weights}
-        found = {name: solve(gram, y, tol=1e-8, **asked) for name, solve in SOLVERS.items()}
+        task = HingeProblem(y, loss=loss, C=0.7, cost=cost, sample_weight=weights)
+        found = {name: solve(gram, task, tol=1e-8) for name, solve in SOLVERS.items()}
         values = [one.certificate.primal for one in found.values()]
         assert max(values) - min(values) <= 1e-7 * max(values)
         for one in found.values():
             assert one.converged
             assert one.certificate.gap <= 1e-8
             # the certificate is what mcutils.dual makes of the multipliers
-            same = dual.certificate(one.multipliers, gram, y, **asked)
+            same = dual.certificate(one.multipliers, gram, task)
             assert same.primal == pytest.approx(one.certificate.primal, rel=1e-12)
             assert same.dual == pytest.approx(one.certificate.dual, rel=1e-12)
             assert set(same.kkt) == set(one.certificate.kkt)
@@ -175,14 +176,14 @@ def test_the_optimum_is_that_of_liblinear(C):
     X, y = load_iris(return_X_y=True)
     for points in (scale(X), np.column_stack([scale(X), np.ones(len(X))])):
         peer = LinearSVC(multi_class="crammer_singer", C=C, fit_intercept=False, tol=1e-10, max_iter=10**7)
-        least = hinge.objective(peer.fit(points, y).coef_, points, y, C=C)
+        least = hinge.objective(peer.fit(points, y).coef_, points, HingeProblem(y, C=C))
         machine = CrammerSinger(C, fit_intercept=False, tol=1e-8).fit(points, y)
         assert machine.certificate_.primal == pytest.approx(least, rel=1e-6)
         np.testing.assert_allclose(machine.coef_, peer.coef_, atol=2e-3)
     appended = CrammerSinger(C, tol=1e-8).fit(scale(X), y)
     assert appended.certificate_.primal == pytest.approx(least, rel=1e-6)
     assert hinge.objective(
-        np.column_stack([appended.coef_, appended.intercept_]), points, y, C=C
+        np.column_stack([appended.coef_, appended.intercept_]), points, HingeProblem(y, C=C)
     ) == pytest.approx(appended.certificate_.primal, rel=1e-12)
 
 
@@ -214,7 +215,7 @@ def test_a_bias_is_one_more_feature(loss, name):
     options = {"kernel": name, "gamma": 0.5, "cost": cost, "tol": 1e-9}
     machine = MACHINES[loss](0.5, **options).fit(X, y, weights)
     gram = machine.kernel_.gram(X) + 1.0
-    found = solve_qp(gram, y, loss=loss, C=0.5, cost=cost, sample_weight=weights)
+    found = solve_qp(gram, HingeProblem(y, loss=loss, C=0.5, cost=cost, sample_weight=weights))
     assert machine.certificate_.primal == pytest.approx(found.certificate.primal, rel=1e-7)
     np.testing.assert_allclose(machine.scores(X), gram @ machine.dual_coef_, atol=1e-9)
     by_matrix = MACHINES[loss](0.5, **(options | {"kernel": "precomputed"}))
@@ -238,7 +239,9 @@ def test_what_a_machine_says_of_itself(loss):
             np.testing.assert_array_equal(indices, np.flatnonzero(beta[:, r]))
         gram = machine.kernel_.gram(X) + 1.0
         multipliers = np.maximum(-beta, 0.0)
-        same = dual.certificate(multipliers, gram, y, loss=loss, C=0.5, cost=cost, sample_weight=weights)
+        same = dual.certificate(
+            multipliers, gram, HingeProblem(y, loss=loss, C=0.5, cost=cost, sample_weight=weights)
+        )
         assert machine.certificate_.primal == pytest.approx(same.primal, rel=1e-9)
         assert machine.certificate_.dual == pytest.approx(same.dual, rel=1e-9)
         assert sorted(machine.certificate_.kkt) == sorted(same.kkt)
@@ -288,11 +291,11 @@ def test_gram_matrices_of_low_rank_and_a_large_price(loss):
         m, rank, k = 120, 2 + 3 * trial, 4
         X, y = rng.normal(size=(m, rank)), np.arange(m) % k
         X += 0.8 * rng.normal(size=(k, rank))[y]
-        found = solve_block(X @ X.T, y, loss=loss, C=1e4, tol=1e-7)
+        found = solve_block(X @ X.T, HingeProblem(y, loss=loss, C=1e4), tol=1e-7)
         assert found.converged
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            peer = solve_interior(X @ X.T, y, loss=loss, C=1e4)
+            peer = solve_interior(X @ X.T, HingeProblem(y, loss=loss, C=1e4))
         assert found.certificate.dual <= peer.certificate.primal
         assert found.certificate.primal >= peer.certificate.dual
         linear = MACHINES[loss](1e4, fit_intercept=False, tol=1e-7).fit(X, y)
@@ -304,7 +307,7 @@ def test_duplicates_zeros_and_one_example_of_a_class(loss):
     X = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 0.0], [-1.0, 1.0]])
     y = [0, 0, 1, 1, 2, 2]
     for C in (0.3, 5.0):
-        best = solve_qp(X @ X.T, y, loss=loss, C=C).certificate.primal
+        best = solve_qp(X @ X.T, HingeProblem(y, loss=loss, C=C)).certificate.primal
         for name in ("linear", "precomputed"):
             inputs = X if name == "linear" else X @ X.T
             machine = MACHINES[loss](C, kernel=name, fit_intercept=False, tol=1e-10).fit(inputs, y)
@@ -361,9 +364,9 @@ def test_a_path_of_prices_goes_on_from_the_last_machine(loss):
 def test_a_start_is_moved_into_its_bounds():
     X, y, cost, _ = sample(3)
     gram = X @ X.T
-    large = solve_block(gram, y, C=5.0, cost=cost, tol=1e-9)
-    small = solve_block(gram, y, C=0.1, cost=cost, tol=1e-9, initial=large.multipliers)
-    best = solve_qp(gram, y, C=0.1, cost=cost)
+    large = solve_block(gram, HingeProblem(y, C=5.0, cost=cost), tol=1e-9)
+    small = solve_block(gram, HingeProblem(y, C=0.1, cost=cost), tol=1e-9, initial=large.multipliers)
+    best = solve_qp(gram, HingeProblem(y, C=0.1, cost=cost))
     assert small.certificate.primal == pytest.approx(best.certificate.primal, rel=1e-7)
 
 
@@ -514,7 +517,7 @@ def test_a_machine_that_is_not_solved_says_how_far_it_is(loss, name):
     assert not machine.converged_
     assert machine.certificate_.gap > 1e-9
     with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-09"):
-        solve_block(X @ X.T, y, loss=loss, max_iter=1, tol=1e-9)
+        solve_block(X @ X.T, HingeProblem(y, loss=loss), max_iter=1, tol=1e-9)
 
 
 BAD = [

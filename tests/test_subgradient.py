@@ -15,7 +15,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
 from mcutils import hinge
-from mcutils.hinge import ClassMap
+from mcutils.hinge import ClassMap, HingeProblem
 from mcutils.jit import subgradient as jit
 from mcutils.risk import costs_from_weights
 from mcutils.subgradient import SubgradientMachine, rate
@@ -60,9 +60,9 @@ def twin(X, y, order, *, loss, lam, average="all", cost=None, weights=None, B=No
     return *answer, multipliers, V
 
 
-def scaled(multipliers, X, y, **options):
+def scaled(multipliers, X, task, **options):
     """The largest dual value of the multipliers times a factor of at most 1: that of a parabola."""
-    half, one = (hinge.dual_objective(a * multipliers, X, y, **options) for a in (0.5, 1.0))
+    half, one = (hinge.dual_objective(a * multipliers, X, task, **options) for a in (0.5, 1.0))
     linear = 4 * half - one
     square = linear - one
     a = min(1.0, linear / (2 * square)) if square > 0 else 1.0
@@ -129,22 +129,25 @@ def test_it_is_the_algorithm_as_it_is_stated(loss, average, fit_intercept, mappe
 
         # the certificate is of the problem that was asked for
         points = np.column_stack([X, np.ones(len(X))]) if mode == 1 else X
-        asked = {"loss": loss, "C": 0.3, "cost": cost, "sample_weight": weights, "class_map": class_map}
+        task = HingeProblem(y, loss=loss, C=0.3, cost=cost, sample_weight=weights)
+        mapping = {"class_map": class_map}
         if mode == 2:
             assert machine.objective_ == machine.certificate_.primal
-            assert machine.objective_ == pytest.approx(hinge.objective(V, X, y, bias=b, **asked), rel=1e-9)
+            assert machine.objective_ == pytest.approx(
+                hinge.objective(V, X, task, bias=b, **mapping), rel=1e-9
+            )
             used = multipliers.sum(axis=1) if loss == "crammer-singer" else multipliers.max(axis=1)
             prices = 0.3 * (np.ones(len(y)) if weights is None else weights)
             multipliers *= np.where(used > prices, prices / np.maximum(used, 1e-300), 1.0)[:, None]
             rest = hinge.balanced(multipliers, y, cost)
             used = rest.sum(axis=1) if loss == "crammer-singer" else rest.max(axis=1)
             most = (prices / np.maximum(used, 1e-300))[used > 0].min(initial=1e9)
-            best = scaled(most * rest, X, y, fit_intercept=True, **asked)
+            best = scaled(most * rest, X, task, fit_intercept=True, **mapping)
             assert machine.certificate_.dual == pytest.approx(best, rel=1e-8, abs=1e-12)
             continue
         found = machine.certificate_
         assert machine.objective_ == found.primal
-        assert found.primal == pytest.approx(hinge.objective(V, points, y, **asked), rel=1e-9)
+        assert found.primal == pytest.approx(hinge.objective(V, points, task, **mapping), rel=1e-9)
         # the last iterate is what its multipliers make of the examples, and they are feasible when scaled
         pull = -multipliers
         pull[np.arange(len(y)), y] = multipliers.sum(axis=1)
@@ -152,10 +155,10 @@ def test_it_is_the_algorithm_as_it_is_stated(loss, average, fit_intercept, mappe
         used = multipliers.sum(axis=1) if loss == "crammer-singer" else multipliers.max(axis=1)
         prices = 0.3 * (np.ones(len(y)) if weights is None else weights)
         most = 1 / max(1.0, (used[rows] / prices[rows]).max())
-        best = scaled(most * multipliers, points, y, **asked)
+        best = scaled(most * multipliers, points, task, **mapping)
         assert found.dual <= best + 1e-9  # what was visited but not active is counted as used
         if not replace and average != "weighted":
-            best = hinge.dual_objective(multipliers, points, y, **asked)
+            best = hinge.dual_objective(multipliers, points, task, **mapping)
             assert found.dual >= best - 1e-9
 
 
@@ -168,7 +171,7 @@ def test_the_certificate_encloses_the_optimum_of_liblinear(average, C):
     X = scale(X)
     A = np.column_stack([X, np.ones(len(X))])
     peer = LinearSVC(multi_class="crammer_singer", C=C, fit_intercept=False, tol=1e-9, max_iter=10**6)
-    least = hinge.objective(peer.fit(A, y).coef_, A, y, C=C)
+    least = hinge.objective(peer.fit(A, y).coef_, A, HingeProblem(y, C=C))
     gaps = []
     for epochs in (1, 10, 100, 1000):
         found = SubgradientMachine(C=C, average=average, max_iter=epochs, random_state=0).fit(X, y)
@@ -193,7 +196,7 @@ def test_the_rate_holds_for_the_exact_expectation(loss, average):
         values = []
         for order in product(range(3), repeat=T):
             V, *_ = twin(X, y, order, loss=loss, lam=lam, average=average, start=T // 2)
-            values.append(hinge.objective(V, X, y, loss=loss, C=C) * lam)
+            values.append(hinge.objective(V, X, HingeProblem(y, loss=loss, C=C)) * lam)
         missed = np.mean(values) - least
         bound = rate(T, lam=lam, radius=radius, k=k, loss=loss, average=average)
         assert 0 < missed <= bound
@@ -360,7 +363,9 @@ def test_the_certificate_with_a_free_intercept_encloses_the_optimum_of_cvxopt(lo
         X, y, cost, weights, class_map = problem(trial, mapped=trial == 3)
         m, k = len(y), y.max() + 1
         B = np.eye(k) if class_map is None else class_map.matrix
-        asked = {"loss": loss, "C": 0.1, "cost": cost, "sample_weight": weights, "class_map": class_map}
+        options = {"loss": loss, "C": 0.1, "cost": cost}
+        task = HingeProblem(y, sample_weight=weights, **options)
+        options["class_map"] = class_map
         costs = 1 - np.eye(k) if cost is None else cost
         prices = 0.1 * (np.ones(m) if weights is None else weights)
         pairs = [(i, r) for i in range(m) for r in range(k) if r != y[i]]
@@ -378,21 +383,17 @@ def test_the_certificate_with_a_free_intercept_encloses_the_optimum_of_cvxopt(lo
         best = solvers.qp(*map(matrix, (P, q, G, h)), options=quiet)
         found = np.array(best["x"])[:, 0]
         V, b = found[: n - k + 1].reshape(-1, X.shape[1]), np.append(found[n - k + 1 : n], 0.0)
-        least = hinge.objective(V, X, y, bias=b, **asked)
+        least = hinge.objective(V, X, task, bias=b, class_map=class_map)
         assert least == pytest.approx(best["primal objective"], rel=1e-6)
         gaps = []
         for epochs in (1, 30, 1000, 20000):
             machine = SubgradientMachine(
-                average=average, fit_intercept="free", max_iter=epochs, random_state=0, **asked_of(asked)
+                average=average, fit_intercept="free", max_iter=epochs, random_state=0, **options
             ).fit(csr_array(X) if sparse else X, y, weights)
             assert machine.certificate_.dual <= least * (1 + 1e-7)
             assert machine.certificate_.primal >= least * (1 - 1e-7)
             gaps.append(machine.certificate_.gap)
         assert gaps[-1] < 0.01
-
-
-def asked_of(asked):
-    return {name: value for name, value in asked.items() if name != "sample_weight"}
 
 
 @few_epochs
@@ -434,7 +435,7 @@ def test_a_delay_helps_where_c_is_large():
     X = scale(X)
     A = np.column_stack([X, np.ones(len(X))])
     peer = LinearSVC(multi_class="crammer_singer", C=10, fit_intercept=False, tol=1e-9, max_iter=10**6)
-    least = hinge.objective(peer.fit(A, y).coef_, A, y, C=10)
+    least = hinge.objective(peer.fit(A, y).coef_, A, HingeProblem(y, C=10))
     for average in ("tail", "all", "weighted", None):
         for epochs in (1, 10):
             options = {"C": 10, "average": average, "max_iter": epochs, "random_state": 0}
@@ -655,7 +656,7 @@ def test_compiled_and_python_agree():
         ({"fit_intercept": "yes"}, "fit_intercept must be .* found 'yes'"),
         ({"max_iter": 0}, "max_iter must be an integer, at least 1, found 0"),
         ({"max_iter": 1.5}, "max_iter must be an integer, at least 1, found 1.5"),
-        ({"tol": -1}, "tol must be None or a finite number, above 0, found -1"),
+        ({"tol": -1}, "tol must be None or a positive, finite number, found -1"),
         ({"delay": -1}, "delay must be 'radius' or an integer, at least 0, found -1"),
         ({"delay": 0.5}, "delay must be 'radius' or an integer, at least 0, found 0.5"),
         ({"delay": True}, "delay must be 'radius' or an integer, at least 0, found True"),

@@ -12,6 +12,7 @@ from mcutils.binary import BinarySVM
 from mcutils.boosting import AdaBoostMH
 from mcutils.ecoc import OutputCode
 from mcutils.frontier import FilterTree, LabelTree, RidgeOneVsAll
+from mcutils.hinge import HingeProblem
 from mcutils.perceptron import MulticlassPerceptron
 from mcutils.pruning import prune_cv
 from mcutils.reduction import OneVsAll, OneVsOne
@@ -57,7 +58,9 @@ TAKERS = [
         )
     ),
     lambda X, y, sample_weight: prune_cv(DecisionTree(), X, y, sample_weight=sample_weight),
-    lambda X, y, sample_weight: hinge.objective(np.ones((2, 2)), X, y, sample_weight=sample_weight),
+    lambda X, y, sample_weight: hinge.objective(
+        np.ones((2, 2)), X, HingeProblem(y, sample_weight=sample_weight)
+    ),
     lambda X, y, sample_weight: softmax.temperature(X, y, sample_weight=sample_weight),
     lambda X, y, sample_weight: risk.zero_one(y, y, sample_weight=sample_weight),
 ]

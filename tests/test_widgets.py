@@ -12,6 +12,7 @@ from py_mini_racer import MiniRacer
 
 from mcutils import binary, bound, data, dual, ecoc, kernel, plot, pruning, solver, tree
 from mcutils.boosting import AdaBoostMH
+from mcutils.hinge import HingeProblem
 
 WEB = Path(__file__).parents[1] / "web"
 SCRIPTS = sorted(path for path in WEB.rglob("*.js") if "vendor" not in path.parts)
@@ -519,11 +520,11 @@ def crammer_singer_values(v, gram, y, C):
 
 def textbook(gram, y, C, k):
     """Multipliers from cvxopt, for the dual as a quadratic program: C times those of C K at the price 1."""
-    program = dual.quadratic_program(C * gram, y, n_classes=k)
+    program = dual.quadratic_program(C * gram, HingeProblem(y, n_classes=k))
     given = (program.P, program.q, program.G, program.h, program.A, program.b)
     options = {"show_progress": False, "abstol": 1e-9, "reltol": 1e-9, "feastol": 1e-9}
     found = cvxopt.solvers.qp(*map(cvxopt.matrix, given), options=options)
-    return C * dual.feasible(program.multipliers(found["x"]), y, C=1.0)
+    return C * dual.feasible(program.multipliers(found["x"]), HingeProblem(y, C=1.0))
 
 
 @pytest.mark.parametrize("name", SVM_KERNELS)
@@ -550,7 +551,7 @@ def test_the_machine_of_the_page_for_k_classes_is_that_of_python(svm, name):
 
         multipliers = textbook(gram, y, C, k)
         optimum = dual.dual_value(
-            multipliers, gram, y, C=C
+            multipliers, gram, HingeProblem(y, C=C)
         )  # a bound from below; its error is of second order
         assert found["primal"] == pytest.approx(optimum, abs=1e-5 * size), where
         assert found["dual"] == pytest.approx(optimum, abs=1e-5 * size), where
@@ -643,7 +644,7 @@ def test_kinds_and_mistakes_of_k_classes_are_what_the_key_says(svm, name, C):
     settings = {"kernel": name, "C": C, "gamma": 2.0, "degree": 3}
     found = classes_of_the_page(svm, X, y, 5, settings)
     gram = svm_kernel(settings).gram(X) + 1
-    theirs = solver.solve_interior(gram, y, C=C, tol=1e-8).multipliers
+    theirs = solver.solve_interior(gram, HingeProblem(y, C=C), tol=1e-8).multipliers
     scores = gram @ np.where(np.arange(5) == y[:, None], theirs, -theirs)
     own = scores[np.arange(len(y)), y]
     scores[np.arange(len(y)), y] = -np.inf

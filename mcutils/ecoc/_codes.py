@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from math import ceil, comb, log2
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import generator
+from .._checks import generator, integer
 from .._typing import Floats, Ints, RandomState
 
 Code: TypeAlias = NDArray[np.int8]
@@ -36,7 +36,7 @@ def one_vs_all(k: int) -> Code:
            [-1,  1, -1],
            [-1, -1,  1]], dtype=int8)
     """
-    k = _check_count(k, "k", 2)
+    k = integer(k, "k", 2)
     return 2 * np.eye(k, dtype=np.int8) - np.int8(1)
 
 
@@ -63,7 +63,7 @@ def all_pairs(k: int) -> Code:
            [-1,  0,  1],
            [ 0, -1, -1]], dtype=int8)
     """
-    k = _check_count(k, "k", 2)
+    k = integer(k, "k", 2)
     code = np.zeros((k, comb(k, 2)), dtype=np.int8)
     first, second = np.triu_indices(k, 1)
     column = np.arange(code.shape[1])
@@ -94,7 +94,7 @@ def exhaustive(k: int) -> Code:
            [-1, -1,  1],
            [-1,  1, -1]], dtype=int8)
     """
-    k = _check_count(k, "k", 2, 12)
+    k = integer(k, "k", 2, 12)
     number = np.arange(2 ** (k - 1) - 1)
     bit = (number >> np.arange(k - 1)[::-1, None]) & 1
     return np.vstack([np.ones_like(number), 2 * bit - 1]).astype(np.int8)
@@ -124,11 +124,11 @@ def dense(k: int, n_columns: int | None = None, random_state: RandomState = None
     >>> code.shape, report(code).rho
     ((6, 26), 13.0)
     """
-    k = _check_count(k, "k", 2)
+    k = integer(k, "k", 2)
     distinct = 2 ** (k - 1) - 1
     n_columns = min(ceil(10 * log2(k)), distinct) if n_columns is None else n_columns
     # l columns of two entries make at most 2^l different rows
-    n_columns = _check_count(n_columns, "n_columns", ceil(log2(k)), distinct)
+    n_columns = integer(n_columns, "n_columns", ceil(log2(k)), distinct)
     return _best_of_many(k, n_columns, distinct, np.array([-1, 1], dtype=np.int8), random_state)
 
 
@@ -160,20 +160,12 @@ def sparse(k: int, n_columns: int | None = None, random_state: RandomState = Non
     >>> code.shape, int(report(code).min_separation) >= 1
     ((6, 39), True)
     """
-    k = _check_count(k, "k", 2)
+    k = integer(k, "k", 2)
     distinct = (3**k - 2 ** (k + 1) + 1) // 2
     n_columns = min(ceil(15 * log2(k)), distinct) if n_columns is None else n_columns
     # each zero replaced by a sign, rows that were separated still differ: no fewer columns than above
-    n_columns = _check_count(n_columns, "n_columns", ceil(log2(k)), distinct)
+    n_columns = integer(n_columns, "n_columns", ceil(log2(k)), distinct)
     return _best_of_many(k, n_columns, distinct, np.array([0, 0, -1, 1], dtype=np.int8), random_state)
-
-
-def _check_count(value: Any, name: str, least: int, most: int | None = None) -> int:
-    allowed = f"an integer from {least} to {most}" if most is not None else f"an integer, at least {least}"
-    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not is_integer or int(value) < least or (most is not None and int(value) > most):
-        raise ValueError(f"{name} must be {allowed}, found {value!r}")
-    return int(value)
 
 
 def _best_of_many(k: int, n_columns: int, distinct: int, entries: Code, random_state: RandomState) -> Code:

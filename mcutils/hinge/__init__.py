@@ -11,6 +11,8 @@ by its cost. The cost :math:`\Delta(y, r) \ge 0` of answering r where y is true 
 So the first is at most the second, and the second at most k - 1 times the first (prop-hinge-order); and
 both are at least the cost of the answer, however ties of scores are broken (prop-hinge-bound).
 
+What a machine pays for is a :class:`HingeProblem`: the labels, the loss, its price C, costs and weights.
+
 The machine of the lectures minimises :func:`objective`,
 :math:`\frac12 \|W\|_F^2 + C \sum_i \ell_i(W)` with scores :math:`f_r(x) = \langle w_r, x \rangle`. Divided by
 :math:`m C` this is :math:`\frac\lambda2 \|W\|_F^2 + \frac1m \sum_i \ell_i(W)` with
@@ -38,10 +40,12 @@ from ._losses import (
     weston_watkins_subgradient,
 )
 from ._objective import balanced, dual_objective, objective, objective_subgradient
+from ._problem import HingeProblem
 
 __all__ = [
     "LOSSES",
     "ClassMap",
+    "HingeProblem",
     "balanced",
     "crammer_singer",
     "crammer_singer_subgradient",

@@ -5,11 +5,10 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _hinge
-from .._checks import class_labels, integer, score_table
+from .._checks import class_labels, cost_matrix, integer, one_of, score_table
 from .._typing import Floats, Ints
 
-LOSSES = _hinge.LOSSES
+LOSSES = ("crammer-singer", "weston-watkins")
 """The names of the losses."""
 
 
@@ -37,7 +36,7 @@ def gaps(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floa
     array([[0. , 0.5, 2. ]])
     """
     table, labels, costs = _check(scores, y, cost)
-    return _hinge.gaps(table, labels, costs)
+    return score_gaps(table, labels, costs)
 
 
 def crammer_singer(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floats:
@@ -63,7 +62,7 @@ def crammer_singer(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = Non
     >>> crammer_singer([[2.0, 1.5, 1.25], [0.0, 3.0, 1.0], [0.0, 0.0, 0.0]], [0, 1, 2])
     array([0.5, 0. , 1. ])
     """
-    return _hinge.losses("crammer-singer", gaps(scores, y, cost))
+    return total("crammer-singer", gaps(scores, y, cost))
 
 
 def weston_watkins(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floats:
@@ -76,7 +75,7 @@ def weston_watkins(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = Non
     >>> weston_watkins([[2.0, 1.5, 1.25], [0.0, 3.0, 1.0], [0.0, 0.0, 0.0]], [0, 1, 2])
     array([0.75, 0.  , 2.  ])
     """
-    return _hinge.losses("weston-watkins", gaps(scores, y, cost))
+    return total("weston-watkins", gaps(scores, y, cost))
 
 
 def loss_augmented(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Ints:
@@ -104,7 +103,7 @@ def loss_augmented(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = Non
     array([1, 0, 0])
     """
     table, labels, costs = _check(scores, y, cost)
-    return _active(_hinge.gaps(table, labels, costs), labels)
+    return _active(score_gaps(table, labels, costs), labels)
 
 
 def crammer_singer_subgradient(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floats:
@@ -136,7 +135,7 @@ def crammer_singer_subgradient(scores: ArrayLike, y: ArrayLike, cost: ArrayLike 
            [ 0.,  0.,  0.]])
     """
     table, labels, costs = _check(scores, y, cost)
-    return score_slopes("crammer-singer", _hinge.gaps(table, labels, costs), labels)
+    return score_slopes("crammer-singer", score_gaps(table, labels, costs), labels)
 
 
 def weston_watkins_subgradient(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floats:
@@ -156,7 +155,7 @@ def weston_watkins_subgradient(scores: ArrayLike, y: ArrayLike, cost: ArrayLike 
            [ 0.,  0.,  0.]])
     """
     table, labels, costs = _check(scores, y, cost)
-    return score_slopes("weston-watkins", _hinge.gaps(table, labels, costs), labels)
+    return score_slopes("weston-watkins", score_gaps(table, labels, costs), labels)
 
 
 def lipschitz(loss: str, k: int) -> float:
@@ -180,14 +179,29 @@ def lipschitz(loss: str, k: int) -> float:
     >>> lipschitz("crammer-singer", 2) == lipschitz("weston-watkins", 2)
     True
     """
-    _hinge.check_loss(loss)
+    one_of(loss, "loss", LOSSES)
     k = integer(k, "k", 2)
     return sqrt(2.0) if loss == "crammer-singer" else sqrt(k * (k - 1.0))
 
 
-def _check(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None) -> tuple[Floats, Ints, Floats | None]:
+def score_gaps(scores: Floats, labels: Ints, costs: Floats) -> Floats:
+    """By how much each class is not behind the true class by its cost; exactly 0 for the true class."""
+    rows = np.arange(len(scores))
+    gaps: Floats = scores - scores[rows, labels][:, None]
+    gaps += costs[labels]
+    gaps[rows, labels] = 0.0
+    return gaps
+
+
+def total(loss: str, gaps: Floats) -> Floats:
+    """The loss of each example, from its gaps."""
+    losses: Floats = gaps.max(axis=1) if loss == "crammer-singer" else np.maximum(gaps, 0.0).sum(axis=1)
+    return losses
+
+
+def _check(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None) -> tuple[Floats, Ints, Floats]:
     table = score_table(scores)
-    return table, class_labels(y, *table.shape), _hinge.check_cost(cost, table.shape[1])
+    return table, class_labels(y, *table.shape), cost_matrix(cost, table.shape[1])
 
 
 def _active(gaps: Floats, labels: Ints) -> Ints:

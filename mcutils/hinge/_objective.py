@@ -1,28 +1,26 @@
 """What the machine minimises, the lower bounds of the dual, and multipliers that are balanced."""
 
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import breadth_first_order
 
-from .. import _hinge
-from .._checks import class_labels, reals, score_table, switch
-from .._typing import Floats, Ints
+from .._checks import reals, score_table, switch
+from .._typing import Floats
 from ._class_map import ClassMap, example_matrix
 from ._losses import score_slopes
+from ._problem import HingeProblem
 
 
 def objective(
     W: ArrayLike,
     X: Any,
-    y: ArrayLike,
+    problem: HingeProblem | ArrayLike,
     *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    cost: ArrayLike | None = None,
     bias: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
     class_map: ClassMap | None = None,
 ) -> float:
     r""":math:`\frac12 \|W\|_F^2 + C \sum_i s_i \ell_i(W)`, what the machine minimises.
@@ -35,17 +33,10 @@ def objective(
         A row for each class; with ``class_map`` the (p, d) parameters V, whose norm it then is.
     X : (m, d) array-like or sparse matrix
         The examples.
-    y : (m,) array-like of int
-        The true classes, 0 to k - 1.
-    loss : {"crammer-singer", "weston-watkins"}
-    C : float
-        The price of loss, positive.
-    cost : (k, k) array-like, optional
-        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+    problem : HingeProblem or (m,) array-like of int
+        Labels alone stand for the problem with these labels and the defaults of :class:`HingeProblem`.
     bias : (k,) array-like, optional
         What is added to the scores, by default 0.
-    sample_weight : (m,) array-like, optional
-        :math:`s_i \ge 0`, by default 1.
     class_map : ClassMap, optional
         Another map than the block map.
 
@@ -54,25 +45,21 @@ def objective(
     >>> X, y = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0, 1, 2]
     >>> objective([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], X, y)
     2.0
-    >>> objective([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]], X, y, loss="weston-watkins", C=2.0)
+    >>> objective([[0.0, 0.0]] * 3, X, HingeProblem(y, loss="weston-watkins", C=2.0))
     12.0
     """
     V, rows = _parameters(W, X, class_map)
-    points, labels, costs, prices = _problem(len(rows), X, y, loss, C, cost, sample_weight)
+    points, task = _checked(X, problem, len(rows))
     scores = points @ rows.T + _check_bias(bias, len(rows))
-    paid = _hinge.losses(loss, _hinge.gaps(score_table(scores), labels, costs))
-    return _in_range(float(0.5 * np.vdot(V, V) + prices @ paid))
+    paid = task.losses(task.gaps(score_table(scores)))
+    return _in_range(float(0.5 * np.vdot(V, V) + task.prices @ paid))
 
 
 def objective_subgradient(
     W: ArrayLike,
     X: Any,
-    y: ArrayLike,
+    problem: HingeProblem | ArrayLike,
     *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    cost: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
     class_map: ClassMap | None = None,
 ) -> Floats:
     r"""A subgradient of :func:`objective`, :math:`W + C \sum_i s_i \, g_i x_i^\top`.
@@ -92,9 +79,9 @@ def objective_subgradient(
            [-1., -3.]])
     """
     V, rows = _parameters(W, X, class_map)
-    points, labels, costs, prices = _problem(len(rows), X, y, loss, C, cost, sample_weight)
-    found = _hinge.gaps(score_table(points @ rows.T), labels, costs)
-    slopes = prices[:, None] * score_slopes(loss, found, labels)
+    points, task = _checked(X, problem, len(rows))
+    gaps = task.gaps(score_table(points @ rows.T))
+    slopes = task.prices[:, None] * score_slopes(task.loss, gaps, task.labels)
     by_class: Floats = (points.T @ slopes).T
     return V + (by_class if class_map is None else class_map.matrix.T @ by_class)
 
@@ -102,13 +89,9 @@ def objective_subgradient(
 def dual_objective(
     multipliers: ArrayLike,
     X: Any,
-    y: ArrayLike,
+    problem: HingeProblem | ArrayLike,
     *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    cost: ArrayLike | None = None,
     fit_intercept: bool = False,
-    sample_weight: ArrayLike | None = None,
     class_map: ClassMap | None = None,
 ) -> float:
     r"""A lower bound of every value of :func:`objective`.
@@ -134,7 +117,7 @@ def dual_objective(
     fit_intercept : bool
         Whether the bound is to hold for every bias. Multipliers that are not balanced, by more than 1e-9 of
         all prices in sum, are then refused.
-    X, y, loss, C, cost, sample_weight, class_map
+    X, problem, class_map
         As in :func:`objective`.
 
     Examples
@@ -154,16 +137,16 @@ def dual_objective(
     k = A.shape[1]
     if class_map is not None and class_map.n_classes != k:
         raise ValueError(f"class_map must be of the {k} classes of multipliers, found {class_map.n_classes}")
-    points, labels, costs, prices = _problem(k, X, y, loss, C, cost, sample_weight)
-    _hinge.clear_true_classes(A, labels)
-    _hinge.into_bounds(A, loss, prices)
-    pull = _hinge.coefficients(A, labels)
-    if fit_intercept and np.abs(pull.sum(axis=0)).max() > 1e-9 * prices.sum():
-        raise ValueError(
-            "multipliers must be balanced with an intercept, found that the examples of each class put on "
-            f"others, beyond what these put on it: {pull.sum(axis=0).tolist()}"
-        )
-    linear, square = _hinge.dual_parts(A, pull, points, labels, costs, class_map)
+    points, task = _checked(X, problem, k)
+    A = task.into_bounds(A)
+    if fit_intercept:
+        unpaid = task.coefficients(A).sum(axis=0)
+        if np.abs(unpaid).max() > 1e-9 * task.prices.sum():
+            raise ValueError(
+                "multipliers must be balanced with an intercept, found that the examples of each class put "
+                f"on others, beyond what these put on it: {unpaid.tolist()}"
+            )
+    linear, square = task.dual_terms(A, points, class_map)
     return _in_range(linear - square)
 
 
@@ -196,31 +179,70 @@ def balanced(multipliers: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None
            [0.   , 0.125],
            [0.25 , 0.   ]])
     """
+    from scipy.optimize import linprog  # loaded when it is needed
+
     A = reals(multipliers, "multipliers").copy()
     if A.ndim != 2 or len(A) < 1 or A.shape[1] < 2:
         raise ValueError(
             "multipliers must have a row for each example and a column for each of at least two classes, "
             f"found shape {A.shape}"
         )
-    labels, costs = class_labels(y, *A.shape), _hinge.check_cost(cost, A.shape[1])
-    _hinge.clear_true_classes(A, labels)
-    return _hinge.balanced(A, labels, costs)
+    problem = HingeProblem.of(HingeProblem(y, cost=cost, n_classes=A.shape[1]), len(A))
+    labels = problem.labels
+    problem.without_true_classes(A)
+    if A.min() < 0:
+        raise ValueError("multipliers must be finite and not negative")
+    k = problem.n_classes
+    flow = np.zeros((k, k))
+    np.add.at(flow, labels, A)
+    first, second = np.nonzero(flow)
+    if not len(first):
+        return A
+    most = flow[first, second] / flow.max()
+    pairs = np.arange(len(first))
+    rows, columns = np.concatenate([first, second]), np.concatenate([pairs, pairs])
+    balance = coo_array((np.repeat([1.0, -1.0], len(pairs)), (rows, columns)), shape=(k, len(pairs)))
+    worth = problem.costs[first, second]
+    answer = linprog(
+        -worth,
+        A_eq=balance.tocsr(),
+        b_eq=np.zeros(k),
+        bounds=np.column_stack([np.zeros(len(pairs)), most]),
+        method="highs-ds",
+    )
+    if answer.x is not None:
+        flow[first, second] *= np.clip(answer.x / most, 0.0, 1.0)
+    before = np.zeros((k, k))
+    np.add.at(before, labels, A)
+    _cancel(flow)  # the solver's balance is not exact
+    kept = np.divide(flow, before, out=np.zeros((k, k)), where=before > 0)
+    scaled = A * kept[labels]
+    if np.abs(problem.coefficients(scaled).sum(axis=0)).max() > 1e-11 * before.sum():
+        scaled[:] = 0.0  # feasible, whatever went wrong
+    return scaled
 
 
-class _Problem(NamedTuple):
-    """The checked arguments of an objective for k classes."""
+def _cancel(flow: Floats) -> None:
+    """Take away what flows from classes with more out than in, along paths to those with more in than out."""
+    least = 1e-15 * flow.sum()
+    for _ in range(2 * flow.size):  # each path empties a pair, or balances a class
+        excess = flow.sum(axis=1) - flow.sum(axis=0)
+        start = int(excess.argmax())
+        reached, before = breadth_first_order(csr_array(flow > 0), start)
+        ends = reached[excess[reached] < 0]
+        if excess[start] <= least or not len(ends):
+            return
+        path = [int(ends[0])]
+        while path[-1] != start:
+            path.append(int(before[path[-1]]))
+        pairs = path[1:], path[:-1]
+        taken = min(excess[start], -excess[ends[0]], flow[pairs].min())
+        flow[pairs] = np.maximum(flow[pairs] - taken, 0.0)
 
-    points: Any
-    labels: Ints
-    costs: Floats | None
-    prices: Floats
 
-
-def _problem(
-    k: int, X: Any, y: ArrayLike, loss: str, C: float, cost: ArrayLike | None, sample_weight: ArrayLike | None
-) -> _Problem:
+def _checked(X: Any, problem: HingeProblem | ArrayLike, k: int) -> tuple[Any, HingeProblem]:
     points = example_matrix(X)
-    return _Problem(points, *_hinge.check_setting(k, points.shape[0], y, loss, C, cost, sample_weight))
+    return points, HingeProblem.of(problem, points.shape[0], k, "X")
 
 
 def _parameters(W: ArrayLike, X: Any, class_map: ClassMap | None) -> tuple[Floats, Floats]:

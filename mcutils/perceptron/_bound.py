@@ -9,13 +9,12 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .. import _rows
 from .. import kernel as kernels
-from .._checks import integer, number, point_matrix
+from .._checks import cost_matrix, integer, number, point_matrix, switch
 from .._rows import Gram, is_precomputed, refuse_underflow
 from .._typing import Floats, Ints
 from ..binary import NotSeparable, solve
 from ..certificate import Certificate
 from ..kernel import Kernel, resolve
-from ._updates import cost_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +121,7 @@ def mistake_bound(
         ...
     mcutils.binary.NotSeparable: no machine separates the classes: ...
     """
-    if not isinstance(fit_intercept, (bool, np.bool_)):
-        raise ValueError(f"fit_intercept must be True or False, found {fit_intercept!r}")
+    switch(fit_intercept, "fit_intercept")
     points = point_matrix(X, "X")
     m = points.shape[0]
     labels = np.asarray(y)
@@ -141,7 +139,7 @@ def mistake_bound(
     one = 1.0 if fit_intercept else 0.0
     chosen = kernels.linear if kernel is None else resolve(kernel, gamma, degree, coef0, points)
 
-    owner, rival = np.nonzero(cost_table(cost, k)[codes] > 0)
+    owner, rival = np.nonzero(cost_matrix(cost, k)[codes] > 0)
     if not len(owner):
         raise ValueError("cost must be positive for an example and an answer; all are free")
     gram = pairs_gram(chosen, points, codes, owner, rival, k, one)

@@ -15,12 +15,12 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import kernel as kernels
-from .._checks import first_call, integer, kernel_parameters, seed, switch
+from .._checks import cost_matrix, first_call, integer, kernel_parameters, seed, switch
 from .._rows import RowCache, is_precomputed
 from .._typing import Floats, Ints
 from .._weights import example_weights, times_class_weight
 from ..kernel import Kernel, resolve
-from ._updates import UPDATES, Update, check_update, cost_table, step
+from ._updates import UPDATES, Update, check_update, step
 
 # With a kernel, the scores of so many examples are brought up to date at each mistake, the others' then.
 _BLOCK = 64
@@ -316,7 +316,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
 
     def _weigh(self, X: Any, y: Ints, sample_weight: ArrayLike | None) -> Floats:
         """The weights s, after all checks that need the data."""
-        self._costs = cost_table(self.cost, len(self.classes_))
+        self._costs = cost_matrix(self.cost, len(self.classes_))
         weights = example_weights(sample_weight, len(y), all_zero=True)
         return times_class_weight(weights, self.class_weight, self.classes_, y)
 

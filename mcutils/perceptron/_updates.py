@@ -6,7 +6,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _hinge
 from .._checks import class_labels, score_table
 from .._typing import Bools, Floats
 
@@ -210,9 +209,3 @@ def _check_coefficients(answer: ArrayLike, f: Floats, y: int, ahead: Bools) -> F
             f"and the scores {f.tolist()}"
         )
     return tau
-
-
-def cost_table(cost: ArrayLike | None, k: int) -> Floats:
-    """What each confusion costs; without a cost matrix every mistake costs 1."""
-    costs = _hinge.check_cost(cost, k)
-    return 1.0 - np.eye(k) if costs is None else costs

@@ -1,6 +1,5 @@
 """The primal and the dual objective of softmax regression."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from scipy.sparse import issparse
 from scipy.special import entr
 from sklearn.utils import check_array
 
-from .._checks import switch
+from .._checks import number, switch
 from .._typing import Floats, Ints
 from .._weights import example_weights
 from ._loss import class_codes, loss_parts, probability_rows
@@ -101,20 +100,13 @@ def _design(
 ) -> tuple[Any, Ints, Floats]:
     points = check_array(X, accept_sparse="csr", dtype=np.float64)
     codes = class_codes(y, points.shape[0], k)
-    return points, codes, check_positive("C", C) * example_weights(sample_weight, len(codes), all_zero=True)
+    return points, codes, number(C, "C", above=0) * example_weights(sample_weight, len(codes), all_zero=True)
 
 
 def input_sums(X: Any, R: Floats) -> Floats:
     r""":math:`\sum_i r_i x_i^\top`, (k, d)."""
     found: Floats = np.asarray(X.T @ R).T if issparse(X) else R.T @ X
     return found
-
-
-def check_positive(name: str, value: Any) -> float:
-    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if not number or not 0 < value < np.inf:
-        raise ValueError(f"{name} must be a positive finite number, found {value!r}")
-    return float(value)
 
 
 def objective(

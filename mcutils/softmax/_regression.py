@@ -11,13 +11,13 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import squarable, switch
+from .._checks import integer, number, squarable, switch
 from .._typing import Floats, Ints
 from .._weights import example_weights, refuse_idle, times_class_weight
 from ..certificate import Certificate
 from ._loss import log_softmax, softmax
 from ._newton import minimise
-from ._objective import Problem, check_positive
+from ._objective import Problem
 
 
 class SoftmaxRegression(ClassifierMixin, BaseEstimator):
@@ -120,14 +120,9 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
         -------
         SoftmaxRegression
         """
-        price = check_positive("C", self.C)
-        tol = check_positive("tol", self.tol)
-        if (
-            isinstance(self.max_iter, bool)
-            or not isinstance(self.max_iter, (int, np.integer))
-            or self.max_iter < 1
-        ):
-            raise ValueError(f"max_iter must be an integer, at least 1, found {self.max_iter!r}")
+        price = number(self.C, "C", above=0)
+        tol = number(self.tol, "tol", above=0)
+        max_iter = integer(self.max_iter, "max_iter", 1)
         fit_intercept = switch(self.fit_intercept, "fit_intercept")
         before = None
         if switch(self.warm_start, "warm_start") and hasattr(self, "coef_"):
@@ -145,7 +140,7 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
         if before and before[1].shape[1] == d + 1 and np.array_equal(before[0], self.classes_):
             V[:] = before[1][:, : V.shape[1]]
         problem = Problem(X, codes, k, prices, fit_intercept)
-        found = minimise(problem, V, tol, int(self.max_iter))
+        found = minimise(problem, V, tol, max_iter)
         V = found.V - found.V.mean(axis=0)
         self.coef_ = np.ascontiguousarray(V[:, :d])
         self.intercept_ = V[:, d].copy() if fit_intercept else np.zeros(k)

@@ -8,10 +8,11 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import issparse
 
-from .. import _hinge, _rows
+from .. import _rows
 from .._rows import LinearGram, WholeGram, WorkingSet
 from .._typing import Bools, Floats, Ints
 from ..certificate import Certificate
+from ..hinge import HingeProblem
 from ..kernel import linear
 
 # A sweep moves the examples that violate more than this part of the worst.
@@ -38,48 +39,6 @@ _FALL, _LEAST = 0.3, 2
 _IDLE = 1e-6
 
 
-class Task:
-    """The checked problem, without the examples: every row moves by itself."""
-
-    def __init__(self, loss: str, setting: _hinge.Setting, k: int):
-        self.loss, self.setting = loss, setting
-        self.labels, self.prices = setting.labels, setting.prices
-        self.every = loss == "weston-watkins"
-        self.costs = 1.0 - np.eye(k) if setting.costs is None else setting.costs
-        self.k = k
-
-    def multipliers(self, beta: Floats) -> Floats:
-        """Those of coefficients, 0 for the true class."""
-        A = np.maximum(-beta, 0.0)
-        A[np.arange(len(A)), self.labels] = 0.0
-        return A
-
-    def tidy(self, beta: Floats) -> Floats:
-        """Coefficients whose rows sum to 0, from such up to rounding."""
-        return _hinge.coefficients(self.multipliers(beta), self.labels)
-
-    def certificate(self, beta: Floats, scores: Floats, curvatures: Floats, n_iter: int) -> Certificate:
-        squares = np.einsum("ir,ir->r", beta, scores)
-        # what rounding may make of terms that are no larger than those of the sum of all norms, squared
-        norms = np.sqrt(np.maximum(curvatures, 0.0)) @ np.abs(beta)
-        rounding = 8 * float(np.finfo(np.float64).eps) * float((norms**2).max())
-        if squares.min() < -rounding:
-            raise ValueError(
-                "kernel must be positive semidefinite, found a combination of the examples with the square "
-                f"{squares.min():.4g}: mcutils.kernel.check_psd shows a negative eigenvalue"
-            )
-        return _hinge.certificate(self.multipliers(beta), scores, self.setting, self.loss, n_iter)
-
-    def free(self, beta: Floats, rows: Ints) -> Bools:
-        """Which coefficients of some rows have room on both sides."""
-        part, price = beta[rows], self.prices[rows][:, None]
-        true = self.labels[rows][:, None] == np.arange(self.k)
-        if self.every:
-            inside: Bools = (part < 0) & (part > -price) & ~true
-            return np.asarray(inside | (true & inside.any(axis=1, keepdims=True)))
-        return np.asarray(part < np.where(true, price, 0.0))
-
-
 class _Progress:
     """Whether there is any, seen by the certificates."""
 
@@ -96,7 +55,7 @@ class _Progress:
 
 
 def climb(
-    gram: WholeGram | WorkingSet, task: Task, tol: float, max_iter: int, beta: Floats
+    gram: WholeGram | WorkingSet, problem: HingeProblem, tol: float, max_iter: int, beta: Floats
 ) -> tuple[Floats, Certificate]:
     """The block ascent of a kernel machine.
 
@@ -109,8 +68,9 @@ def climb(
 
     m, kind = len(beta), gram.rows.dtype
     curvatures = np.where(gram.curvatures > 1e-12 * gram.curvatures.max(initial=0.0), gram.curvatures, 0.0)
-    costs, prices, labels = task.costs, task.prices, task.labels
-    upper, lower = np.empty((task.k, m), kind), np.empty((task.k, m), kind)
+    costs, prices, labels = problem.costs, problem.prices, problem.labels
+    every = problem.loss == "weston-watkins"
+    upper, lower = np.empty((problem.n_classes, m), kind), np.empty((problem.n_classes, m), kind)
     violated = np.zeros(m, kind)
     scores = gram.product(beta)
     if isinstance(gram, WorkingSet):
@@ -122,7 +82,7 @@ def climb(
     for rounds in itertools.count(1):
         before, entered = steps, 0
         table = np.ascontiguousarray(scores.T, dtype=kind)
-        jit.open_sides(beta, labels, prices, costs, task.every, upper, lower)
+        jit.open_sides(beta, labels, prices, costs, every, upper, lower)
         while True:
             done, primal, dual, outside = jit.climb(
                 gram.rows,
@@ -132,7 +92,7 @@ def climb(
                 labels,
                 prices,
                 costs,
-                task.every,
+                every,
                 _GREED,
                 goal,
                 _SHARE,
@@ -154,9 +114,9 @@ def climb(
             if not entered:
                 break
             steps += entered
-        beta = task.tidy(beta)
+        beta = tidy(problem, beta)
         scores = gram.product(beta)
-        found = task.certificate(beta, scores, gram.curvatures, max(1, ceil(steps / m)))
+        found = certified(problem, beta, scores, gram.curvatures, max(1, ceil(steps / m)))
         spent = steps >= left or rounds >= max_iter
         if found.gap <= tol or spent or progress.ended(found.primal, found.dual):
             break
@@ -166,7 +126,7 @@ def climb(
             upper, lower, violated = upper.astype(kind), lower.astype(kind), violated.astype(kind)
         elif gap > goal * max(1.0, primal):  # the ascent has stalled
             work += _MOVE * m * (steps - before)
-            if _newton(gram, task, beta, scores, min(max(work, cheap), _MOVE * m * (left - steps))):
+            if _newton(gram, problem, beta, scores, min(max(work, cheap), _MOVE * m * (left - steps))):
                 scores, work = gram.product(beta), 0.0
             else:
                 budget *= 2
@@ -178,7 +138,7 @@ def _newton_work(size: int) -> float:
     return size**3 / 24 + 30 * size**2
 
 
-def _newton(gram: Any, task: Task, beta: Floats, scores: Floats, budget: float) -> bool:
+def _newton(gram: Any, problem: HingeProblem, beta: Floats, scores: Floats, budget: float) -> bool:
     """Newton steps on the coefficients that have room on both sides; each as far as the bounds allow.
 
     The last one, that no bound stops, ends where single rows would creep along a valley. The others bring a
@@ -186,23 +146,23 @@ def _newton(gram: Any, task: Task, beta: Floats, scores: Floats, budget: float) 
     a factorisation.
     """
     rows = np.flatnonzero(beta.any(axis=1))
-    free = task.free(beta, rows)
+    free = _free(problem, beta, rows)
     rows = rows[free.sum(axis=1) > 1]
-    size = int(task.free(beta, rows).sum()) - len(rows)
+    size = int(_free(problem, beta, rows).sum()) - len(rows)
     if not 0 < size <= _NEWTON or _newton_work(size) > budget:
         return False
     square = gram.square(rows)
     tiny = 1e-12 * (float(np.diag(square).max()) or 1.0)
-    appeal = scores[rows] + task.costs[task.labels[rows]]
-    own, labels, prices = beta[rows], task.labels[rows], task.prices[rows]
-    true = labels[:, None] == np.arange(task.k)
-    high = np.where(true, np.inf if task.every else prices[:, None], 0.0)
-    low = np.where(true | (not task.every), -np.inf, -prices[:, None])
+    appeal = scores[rows] + problem.costs[problem.labels[rows]]
+    own, labels, prices = beta[rows], problem.labels[rows], problem.prices[rows]
+    true, every = labels[:, None] == np.arange(problem.n_classes), problem.loss == "weston-watkins"
+    high = np.where(true, np.inf if every else prices[:, None], 0.0)
+    low = np.where(true | (not every), -np.inf, -prices[:, None])
     moved = False
-    for _ in range(len(rows) * task.k):
+    for _ in range(len(rows) * problem.n_classes):
         free = (own < high) & (own > low)
         # what the others of a row gain, one of them loses: the true class, or that which has most room
-        base = np.where(task.every | free[true], labels, np.where(free, own, np.inf).argmin(axis=1))
+        base = np.where(every | free[true], labels, np.where(free, own, np.inf).argmin(axis=1))
         free[np.arange(len(rows)), base] = False
         i, r = np.nonzero(free)
         budget -= _newton_work(len(i))
@@ -239,55 +199,57 @@ def _newton(gram: Any, task: Task, beta: Floats, scores: Floats, budget: float) 
         if not stopped.any():
             break
     beta[rows] = own
-    beta[:] = task.tidy(beta)
+    beta[:] = tidy(problem, beta)
     return moved
 
 
-def sweep(X: Any, task: Task, tol: float, max_iter: int, beta: Floats) -> tuple[Floats, Certificate]:
+def sweep(
+    X: Any, problem: HingeProblem, tol: float, max_iter: int, beta: Floats
+) -> tuple[Floats, Certificate]:
     """The block ascent of a linear machine, which keeps W."""
     from ..jit import multiclass as jit
 
-    m = X.shape[0]
+    m, every = X.shape[0], problem.loss == "weston-watkins"
     state = np.array([88172645463325252], dtype=np.uint64)
     squares = linear.self_products(X)
     squares[squares <= 1e-12 * squares.max(initial=0.0)] = 0.0
-    active, counts = np.empty((m, task.k), np.int32), np.empty(m, np.int32)
+    active, counts = np.empty((m, problem.n_classes), np.int32), np.empty(m, np.int32)
     data = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
     visit: Any = jit.sparse if issparse(X) else jit.dense
-    order, accuracy, settled = np.empty(m, np.intp), float(task.costs.max()) or 1.0, False
+    order, accuracy, settled = np.empty(m, np.intp), float(problem.costs.max()) or 1.0, False
     progress, n_iter, work, cheap = _Progress(), 0, 0.0, _CHEAP
     passes, patience = 0, _PATIENCE  # since the last Newton step, and until the next
     W = np.ascontiguousarray((X.T @ beta).T)
     while True:
         table = np.ascontiguousarray(W @ X.T)
         primal, dual, _ = jit.values(
-            table, task.labels, task.prices, task.costs, task.every, beta, task.prices
+            table, problem.labels, problem.prices, problem.costs, every, beta, problem.prices
         )
         gap, allowed = primal - dual, tol * max(1.0, primal)
         if gap <= allowed or n_iter >= max_iter or progress.ended(primal, dual):
-            beta = task.tidy(beta)
+            beta = tidy(problem, beta)
             W = np.ascontiguousarray((X.T @ beta).T)
-            found = task.certificate(beta, X @ W.T, squares, n_iter)
+            found = certified(problem, beta, X @ W.T, squares, n_iter)
             if found.gap <= tol or n_iter >= max_iter or progress.idle > 25:
                 return beta, found
         if settled:
             accuracy *= 0.3
         if passes >= patience:
-            beta = task.tidy(beta)
-            if _newton(LinearGram(X), task, beta, table.T, max(work, cheap)):
+            beta = tidy(problem, beta)
+            if _newton(LinearGram(X), problem, beta, table.T, max(work, cheap)):
                 W = np.ascontiguousarray((X.T @ beta).T)
                 table, work = np.ascontiguousarray(W @ X.T), 0.0
             passes, patience, cheap = 0, patience + patience // 10, 2 * cheap
         kept = jit.reopen(
-            table, task.labels, task.prices, task.costs, task.every, beta, order, active, counts
+            table, problem.labels, problem.prices, problem.costs, every, beta, order, active, counts
         )
         done, _, visits, settled = visit(
             *data,
             squares,
-            task.labels,
-            task.prices,
-            task.costs,
-            task.every,
+            problem.labels,
+            problem.prices,
+            problem.costs,
+            every,
             accuracy,
             max(_FALL * gap, allowed),
             _LEAST * m,
@@ -301,3 +263,34 @@ def sweep(X: Any, task: Task, tol: float, max_iter: int, beta: Floats) -> tuple[
             counts,
         )
         n_iter, passes, work = n_iter + done, passes + done, work + 4.0 * visits * X.shape[1]
+
+
+def tidy(problem: HingeProblem, beta: Floats) -> Floats:
+    """Coefficients whose rows sum to 0, from such up to rounding."""
+    return problem.coefficients(problem.multipliers(beta))
+
+
+def certified(
+    problem: HingeProblem, beta: Floats, scores: Floats, curvatures: Floats, n_iter: int
+) -> Certificate:
+    """The certificate of coefficients, unless their scores show that the kernel has a negative eigenvalue."""
+    squares = np.einsum("ir,ir->r", beta, scores)
+    # what rounding may make of terms that are no larger than those of the sum of all norms, squared
+    norms = np.sqrt(np.maximum(curvatures, 0.0)) @ np.abs(beta)
+    rounding = 8 * float(np.finfo(np.float64).eps) * float((norms**2).max())
+    if squares.min() < -rounding:
+        raise ValueError(
+            "kernel must be positive semidefinite, found a combination of the examples with the square "
+            f"{squares.min():.4g}: mcutils.kernel.check_psd shows a negative eigenvalue"
+        )
+    return problem.certificate(beta, scores, n_iter)
+
+
+def _free(problem: HingeProblem, beta: Floats, rows: Ints) -> Bools:
+    """Which coefficients of some rows have room on both sides."""
+    part, price = beta[rows], problem.prices[rows][:, None]
+    true = problem.labels[rows][:, None] == np.arange(problem.n_classes)
+    if problem.loss == "weston-watkins":
+        inside: Bools = (part < 0) & (part > -price) & ~true
+        return np.asarray(inside | (true & inside.any(axis=1, keepdims=True)))
+    return np.asarray(part < np.where(true, price, 0.0))

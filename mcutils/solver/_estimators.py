@@ -11,16 +11,15 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .. import _hinge
-from .._checks import gram_matrix, integer, one_of, squarable, switch
+from .._checks import gram_matrix, integer, number, one_of, squarable, switch
 from .._rows import WholeGram, WorkingSet, is_precomputed
 from .._typing import Floats, Ints
 from .._weights import example_weights, times_class_weight
-from ..dual import feasible
+from ..hinge import HingeProblem
 from ..kernel import Kernel, check_psd, resolve
-from ._ascent import Task, climb, sweep
+from ._ascent import climb, sweep
 from ._interior import by_cvxopt
-from ._solve import checked_tol, warn_unsolved
+from ._solve import warn_unsolved
 
 SOLVERS = ("block", "interior", "qp")
 PRECISIONS = ("auto", "single", "double")
@@ -91,10 +90,11 @@ class _Machine(ClassifierMixin, BaseEstimator):
         if k < 2:
             raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
         weights = self._weights(X, codes, sample_weight)
-        setting = _hinge.Setting(codes, _hinge.check_cost(self.cost, k), float(self.C) * weights)
-        task = Task(self._loss, setting, k)
+        problem = HingeProblem(
+            codes, loss=self._loss, C=self.C, cost=self.cost, sample_weight=weights, n_classes=k
+        )
         self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
-        beta = self._before(task)
+        beta = self._before(problem)
         bias, linear = float(bool(self.fit_intercept)), self.kernel_.name == "linear"
         if linear:
             squarable(X)  # other kernels say what leaves the range
@@ -103,11 +103,11 @@ class _Machine(ClassifierMixin, BaseEstimator):
         if self.solver != "block":
             known = self.kernel_.name == "precomputed"
             gram = _precomputed(X, given) if known else self.kernel_.gram(X)
-            beta, found = by_cvxopt(gram + bias, task, tol, max_iter, structured=self.solver == "interior")
+            beta, found = by_cvxopt(gram + bias, problem, tol, max_iter, structured=self.solver == "interior")
         elif linear:
-            beta, found = sweep(_with_ones(X) if bias else X, task, tol, max_iter, beta)
+            beta, found = sweep(_with_ones(X) if bias else X, problem, tol, max_iter, beta)
         else:
-            beta, found = climb(self._gram(X, bias, tol, given), task, tol, max_iter, beta)
+            beta, found = climb(self._gram(X, bias, tol, given), problem, tol, max_iter, beta)
         self._codes = codes
         self.certificate_, self.converged_ = found, found.certifies(tol)
         self.n_iter_ = found.n_iter or 1
@@ -193,8 +193,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         return found
 
     def _check_parameters(self) -> tuple[float, int]:
-        if isinstance(self.C, (bool, np.bool_)) or not isinstance(self.C, Real) or not 0 < self.C < np.inf:
-            raise ValueError(f"C must be a positive, finite number, found {self.C!r}")
+        number(self.C, "C", above=0)
         for name, allowed in (
             ("solver", SOLVERS),
             ("precision", PRECISIONS),
@@ -208,7 +207,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         size = self.cache_size
         if isinstance(size, (bool, np.bool_)) or not isinstance(size, Real) or not size > 0:
             raise ValueError(f"cache_size must be a positive number of MiB, found {size!r}")
-        return checked_tol(self.tol), integer(self.max_iter, "max_iter", 1)
+        return number(self.tol, "tol", above=0), integer(self.max_iter, "max_iter", 1)
 
     def _weights(self, X: Any, codes: Ints, sample_weight: ArrayLike | None) -> Floats:
         weights = example_weights(sample_weight, len(codes))
@@ -224,17 +223,14 @@ class _Machine(ClassifierMixin, BaseEstimator):
         kind = np.float32 if single else np.float64
         return WorkingSet(self.kernel_, X, bias, kind, float(self.cache_size))
 
-    def _before(self, task: Task) -> Floats:
+    def _before(self, problem: HingeProblem) -> Floats:
         """Coefficients to start from: with ``warm_start`` those of the last fit, moved into the bounds."""
-        zero = np.zeros((len(task.labels), task.k))
+        zero = np.zeros((len(problem.labels), problem.n_classes))
         if not (self.warm_start and hasattr(self, "_codes")):
             return zero
-        if self.dual_coef_.shape != zero.shape or not np.array_equal(self._codes, task.labels):
+        if self.dual_coef_.shape != zero.shape or not np.array_equal(self._codes, problem.labels):
             return zero
-        A = feasible(
-            task.multipliers(self.dual_coef_), task.labels, loss=self._loss, sample_weight=task.prices
-        )
-        return _hinge.coefficients(A, task.labels)
+        return problem.coefficients(problem.nearest(problem.multipliers(self.dual_coef_)))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

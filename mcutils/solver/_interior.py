@@ -7,38 +7,31 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from .. import _hinge
 from .._typing import Floats
 from ..certificate import Certificate
-from ..dual import feasible, quadratic_program
-from ._ascent import Task
+from ..dual import quadratic_program
+from ..hinge import HingeProblem
+from ._ascent import certified
 
 
 def by_cvxopt(
-    gram: Floats, task: Task, tol: float, max_iter: int, *, structured: bool
+    gram: Floats, problem: HingeProblem, tol: float, max_iter: int, *, structured: bool
 ) -> tuple[Floats, Certificate]:
     """Coefficients and their certificate; ``structured`` takes functions in place of the matrices."""
     cvxopt = _cvxopt()
-    m, k = len(gram), task.k
-    used = np.flatnonzero(task.prices > 0)
-    setting = task.setting
-    part = _hinge.Setting(setting.labels[used], setting.costs, setting.prices[used])
+    m, k = len(gram), problem.n_classes
+    used = np.flatnonzero(problem.prices > 0)
     # prices of the size of 1 are what its stopping rule expects
-    unit = float(part.prices.max(initial=0.0)) or 1.0
-    program: Any
-    if structured:
-        program = _Structured(gram[np.ix_(used, used)] * unit, part, task, unit)
-        more = {"kktsolver": program.solver}
-    else:
-        program = quadratic_program(
-            gram[np.ix_(used, used)] * unit,
-            part.labels,
-            loss=task.loss,
-            cost=part.costs,
-            sample_weight=part.prices / unit,
-            n_classes=k,
-        )
-        more = {}
+    unit = float(problem.prices.max()) or 1.0
+    part = HingeProblem(
+        problem.labels[used],
+        loss=problem.loss,
+        cost=problem.costs,
+        sample_weight=problem.prices[used] / unit,
+    )
+    square = gram[np.ix_(used, used)] * unit
+    program: Any = _Structured(square, part) if structured else quadratic_program(square, part)
+    more = {"kktsolver": program.solver} if structured else {}
     given = (program.P, program.q, program.G, program.h, program.A, program.b)
     options = {
         "show_progress": False,
@@ -55,13 +48,12 @@ def by_cvxopt(
             options=options,
             **more,
         )
-        u, steps = np.array(found["x"]).reshape(k, -1).T * unit, int(found["iterations"])
+        u, steps = np.array(found["x"]).reshape(k, -1).T, int(found["iterations"])
     except (ArithmeticError, ValueError) as reason:  # a matrix that has lost its definiteness
         raise RuntimeError(f"cvxopt gave up: {reason}") from reason
     beta = np.zeros((m, k))
-    A = feasible(u, part.labels, loss=task.loss, C=1.0, sample_weight=part.prices)
-    beta[used] = _hinge.coefficients(A, part.labels)
-    return beta, task.certificate(beta, gram @ beta, np.diag(gram), max(1, steps))
+    beta[used] = unit * part.coefficients(part.nearest(u))
+    return beta, certified(problem, beta, gram @ beta, np.diag(gram), max(1, steps))
 
 
 def _cvxopt() -> Any:
@@ -83,15 +75,15 @@ class _Structured:
     negative: without it the diagonal matrix of the step would have zeros.
     """
 
-    def __init__(self, gram: Floats, setting: _hinge.Setting, task: Task, unit: float):
+    def __init__(self, gram: Floats, problem: HingeProblem):
         cvxopt = _cvxopt()
-        self.gram, self.m, self.k = gram, len(gram), task.k
-        true = setting.labels == np.arange(task.k)[:, None]
+        self.gram, self.m, self.k = gram, len(gram), problem.n_classes
+        true = problem.labels == np.arange(problem.n_classes)[:, None]
         self.signs = np.where(true, 1.0, -1.0)
-        prices = np.broadcast_to(setting.prices / unit, true.shape)
-        self.bounded_below = ~true if task.loss == "crammer-singer" else np.full(true.shape, True)
-        self.bounded_above = true if task.loss == "crammer-singer" else ~true
-        costs = task.costs[setting.labels].T
+        prices = np.broadcast_to(problem.prices, true.shape)
+        self.bounded_below = ~true if problem.loss == "crammer-singer" else np.full(true.shape, True)
+        self.bounded_above = true if problem.loss == "crammer-singer" else ~true
+        costs = problem.costs[problem.labels].T
         self.q = cvxopt.matrix(np.where(true, 0.0, -costs).ravel())
         lower, upper = int(self.bounded_below.sum()), int(self.bounded_above.sum())
         self.h = cvxopt.matrix(np.concatenate([np.zeros(lower), prices[self.bounded_above]]))

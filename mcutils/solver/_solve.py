@@ -2,19 +2,17 @@
 
 import warnings
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from .. import _hinge
-from .._checks import gram_matrix, integer
+from .._checks import gram_matrix, integer, number, reals
 from .._rows import WholeGram
 from .._typing import Floats
 from ..certificate import Certificate
-from ..dual import feasible
-from ._ascent import Task, climb
+from ..hinge import HingeProblem
+from ._ascent import climb
 from ._interior import by_cvxopt
 
 
@@ -40,13 +38,8 @@ class Solution:
 
 def solve_block(
     gram: ArrayLike,
-    y: ArrayLike,
+    problem: HingeProblem | ArrayLike,
     *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    cost: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    n_classes: int | None = None,
     tol: float = 1e-6,
     max_iter: int = 10_000,
     initial: ArrayLike | None = None,
@@ -58,17 +51,9 @@ def solve_block(
     gram : (m, m) array-like
         :math:`K(x_i, x_j)`, symmetric and positive semidefinite. Symmetry and the minors of two rows are
         checked, all of it by :func:`mcutils.kernel.check_psd`; add 1 to it for a regularised bias.
-    y : (m,) array-like of int
-        The true classes, 0 to k - 1.
-    loss : {"crammer-singer", "weston-watkins"}
-    C : float
-        The price of loss, positive.
-    cost : (k, k) array-like, optional
-        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
-    sample_weight : (m,) array-like, optional
-        :math:`s_i \ge 0`, by default 1.
-    n_classes : int, optional
-        k; by default the size of ``cost``, or as many classes as ``y`` shows.
+    problem : HingeProblem or (m,) array-like of int
+        Labels alone stand for the problem with these labels and the defaults of
+        :class:`mcutils.hinge.HingeProblem`.
     tol : float
         The relative gap :math:`(P - D) / \max(1, |P|)` to stop at.
     max_iter : int
@@ -92,21 +77,18 @@ def solve_block(
     (array([[0.5, 0.5],
            [0.5, 0.5]]), 0.5, True)
     """
-    matrix, task, tol = _problem(gram, y, loss, C, cost, sample_weight, n_classes, tol)
-    beta = _start(task, initial, y, loss, C, sample_weight)
+    matrix, task, tol = _checked(gram, problem, tol)
+    beta = np.zeros((len(matrix), task.n_classes))
+    if initial is not None:
+        beta = task.coefficients(_initial(initial, task))
     beta, found = climb(WholeGram(matrix), task, tol, integer(max_iter, "max_iter", 1), beta)
     return _solution(task, beta, found, tol)
 
 
 def solve_qp(
     gram: ArrayLike,
-    y: ArrayLike,
+    problem: HingeProblem | ArrayLike,
     *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    cost: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    n_classes: int | None = None,
     tol: float = 1e-8,
     max_iter: int = 100,
 ) -> Solution:
@@ -116,7 +98,7 @@ def solve_qp(
 
     Parameters
     ----------
-    gram, y, loss, C, cost, sample_weight, n_classes
+    gram, problem
         As in :func:`solve_block`. Examples without weight are left out.
     tol : float
         The relative gap that is asked for.
@@ -139,20 +121,15 @@ def solve_qp(
     (array([[0.25, 0.25],
            [0.25, 0.25]]), 0.25, True)
     """
-    matrix, task, tol = _problem(gram, y, loss, C, cost, sample_weight, n_classes, tol)
+    matrix, task, tol = _checked(gram, problem, tol)
     beta, found = by_cvxopt(matrix, task, tol, integer(max_iter, "max_iter", 1), structured=False)
     return _solution(task, beta, found, tol)
 
 
 def solve_interior(
     gram: ArrayLike,
-    y: ArrayLike,
+    problem: HingeProblem | ArrayLike,
     *,
-    loss: str = "crammer-singer",
-    C: float = 1.0,
-    cost: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    n_classes: int | None = None,
     tol: float = 1e-8,
     max_iter: int = 100,
 ) -> Solution:
@@ -177,46 +154,29 @@ def solve_interior(
     (array([[0.25, 0.25],
            [0.25, 0.25]]), 0.25, True)
     """
-    matrix, task, tol = _problem(gram, y, loss, C, cost, sample_weight, n_classes, tol)
+    matrix, task, tol = _checked(gram, problem, tol)
     beta, found = by_cvxopt(matrix, task, tol, integer(max_iter, "max_iter", 1), structured=True)
     return _solution(task, beta, found, tol)
 
 
-def _problem(
-    gram: ArrayLike,
-    y: ArrayLike,
-    loss: str,
-    C: float,
-    cost: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-    n_classes: int | None,
-    tol: float,
-) -> tuple[Floats, Task, float]:
+def _checked(
+    gram: ArrayLike, problem: HingeProblem | ArrayLike, tol: float
+) -> tuple[Floats, HingeProblem, float]:
     matrix = gram_matrix(gram)
-    k = _hinge.count_classes(y, len(matrix), cost, n_classes)
-    setting = _hinge.check_setting(k, len(matrix), y, loss, C, cost, sample_weight)
-    return matrix, Task(loss, setting, k), checked_tol(tol)
+    return matrix, HingeProblem.of(problem, len(matrix), rows="gram"), number(tol, "tol", above=0)
 
 
-def _start(
-    task: Task,
-    initial: ArrayLike | None,
-    y: ArrayLike,
-    loss: str,
-    C: float,
-    sample_weight: ArrayLike | None,
-) -> Floats:
-    """Coefficients to start from."""
-    if initial is None:
-        return np.zeros((len(task.labels), task.k))
-    table = _hinge.multiplier_table(initial, len(task.labels), task.k, "initial")
-    return _hinge.coefficients(feasible(table, y, loss=loss, C=C, sample_weight=sample_weight), task.labels)
+def _initial(initial: ArrayLike, problem: HingeProblem) -> Floats:
+    """Multipliers to start from, moved into their bounds."""
+    table, shape = reals(initial, "initial"), (len(problem.labels), problem.n_classes)
+    if table.shape != shape:
+        raise ValueError(f"initial must be of shape {shape}, found {table.shape}")
+    return problem.nearest(table)
 
 
-def _solution(task: Task, beta: Floats, found: Certificate, tol: float) -> Solution:
-    multipliers = task.multipliers(beta)
-    rows = np.arange(len(beta))
-    multipliers[rows, task.labels] = multipliers.sum(axis=1)
+def _solution(problem: HingeProblem, beta: Floats, found: Certificate, tol: float) -> Solution:
+    multipliers = problem.multipliers(beta)
+    multipliers[np.arange(len(beta)), problem.labels] = multipliers.sum(axis=1)
     converged = found.certifies(tol)
     if not converged:
         warn_unsolved(found, tol, stacklevel=4)  # who called solve_...
@@ -231,10 +191,3 @@ def warn_unsolved(found: Certificate, tol: float, stacklevel: int) -> None:
         ConvergenceWarning,
         stacklevel=stacklevel,
     )
-
-
-def checked_tol(tol: float) -> float:
-    """A relative gap to stop at."""
-    if isinstance(tol, (bool, np.bool_)) or not isinstance(tol, Real) or not 0 < tol < np.inf:
-        raise ValueError(f"tol must be a positive, finite number, found {tol!r}")
-    return float(tol)
