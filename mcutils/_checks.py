@@ -41,8 +41,8 @@ def integer(value: Any, name: str, least: int, most: int | None = None) -> int:
     """
     whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
     if not whole or value < least or (most is not None and value > most):
-        limit = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be an integer, {limit}, found {value!r}")
+        limits = f", at least {least}" if most is None else f" from {least} to {most}"
+        raise ValueError(f"{name} must be an integer{limits}, found {value!r}")
     return int(value)
 
 

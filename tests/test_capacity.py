@@ -395,7 +395,7 @@ def test_share_realised():
     [
         (lambda: capacity.natarajan_dimension([0, 1]), "table must have a row"),
         (lambda: capacity.natarajan_dimension([[0.5]]), "classes as integers"),
-        (lambda: capacity.growth([[0, 1]], 3), "size must be an integer, from 0 to 2, found 3"),
+        (lambda: capacity.growth([[0, 1]], 3), "size must be an integer from 0 to 2, found 3"),
         (lambda: capacity.n_shattered([[0]], -1), "at least 0"),
         (lambda: capacity.natarajan_bound(3, 1, 1), "k must be an integer, at least 2, found 1"),
         (lambda: capacity.reduction_bound(0, 1), "l must be an integer, at least 1, found 0"),

@@ -29,7 +29,7 @@ def test_an_integer_is_an_integer(value):
 
 def test_an_integer_has_its_limits():
     assert [_checks.integer(value, "k", 2, 3) for value in (2, np.int64(3), np.uint8(2))] == [2, 3, 2]
-    with pytest.raises(ValueError, match=r"^k must be an integer, from 2 to 3, found 4$"):
+    with pytest.raises(ValueError, match=r"^k must be an integer from 2 to 3, found 4$"):
         _checks.integer(4, "k", 2, 3)
 
 

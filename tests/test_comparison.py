@@ -276,7 +276,7 @@ def test_no_group_is_cut():
         (lambda: folds([0.5, 1.5], 2), "Unknown label type: continuous"),
         (
             lambda: folds([0, 0, 1, 1], 2, random_state="a"),
-            "random_state must be an integer, from 0 to .*'a'",
+            "random_state must be an integer from 0 to .*'a'",
         ),
         (lambda: splits([0, 0, 1, 1], 1.5), "n_splits must be an integer, at least 1, found 1.5"),
         (lambda: splits([0, 0, 1, 1], 0), "n_splits must be an integer, at least 1, found 0"),

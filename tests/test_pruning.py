@@ -468,7 +468,7 @@ def test_bad_trees_are_refused():
         prune(good, -1)
     with pytest.raises(ValueError, match="alpha must be at least 0, found nan"):
         sequence(good).at(float("nan"))
-    with pytest.raises(ValueError, match="i must be an integer, from -2 to 1, found 2"):
+    with pytest.raises(ValueError, match="i must be an integer from -2 to 1, found 2"):
         sequence(good).kept(2)
     with pytest.raises(ValueError, match="criterion must be one of"):
         sequence(good, "deviance")

@@ -146,8 +146,8 @@ def test_hamming_is_scikit_learns_hamming_loss_in_both_codings(k, m, seed):
         (lambda: risk.top_k([1, 2], [0, 1], 1), "matrix"),
         (lambda: risk.top_k([[1, 2]], [0, 1], 1), "equally long"),
         (lambda: risk.top_k([[1, 2]], [2], 1), "only the 2 classes"),
-        (lambda: risk.top_k([[1, 2]], [0], 3), "size must be an integer, from 1 to 2"),
-        (lambda: risk.top_k([[1, 2]], [0], 0), "size must be an integer, from 1 to 2"),
+        (lambda: risk.top_k([[1, 2]], [0], 3), "size must be an integer from 1 to 2"),
+        (lambda: risk.top_k([[1, 2]], [0], 0), "size must be an integer from 1 to 2"),
         (lambda: risk.top_k([[1, np.nan]], [0], 1), "nan"),
         (lambda: risk.top_k([[1, 2]], [0], 1, tie="first"), "tie must be one of"),
         (lambda: risk.hoeffding_interval(0.1, 10, 1.0), "delta must be a finite number, above 0 and below 1"),
@@ -378,7 +378,7 @@ def test_the_interval_scales_with_the_largest_cost():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: risk.top_k([[1, 2]], [0], 1.5), r"^size must be an integer, from 1 to 2, found 1\.5$"),
+        (lambda: risk.top_k([[1, 2]], [0], 1.5), r"^size must be an integer from 1 to 2, found 1\.5$"),
         (lambda: risk.top_k([["1", "2"]], [0], 1), r"^scores must be real numbers, found dtype <U1$"),
         (
             lambda: risk.hoeffding_interval(0.2, np.nan, 0.05),
