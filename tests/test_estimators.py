@@ -25,7 +25,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import mcutils
 
 NAMES = list(ESTIMATORS)
-WEIGHTED = [name for name in NAMES if ESTIMATORS[name].weighted]
 
 
 def of(names, *, but=(), reason=""):
@@ -479,7 +478,7 @@ def same_folds(name, rows):
     }
 
 
-@of(WEIGHTED)
+@of(NAMES)
 def test_weight_zero_is_absence(name):
     X, y = sample(name, noise=8)
     weights = np.random.default_rng(2).integers(0, 4, len(y)).astype(float)
@@ -491,7 +490,7 @@ def test_weight_zero_is_absence(name):
     assert plain([X, y, weights]) == before
 
 
-@of(WEIGHTED)
+@of(NAMES)
 def test_equal_weights_of_any_kind_are_none(name):
     X, y = sample(name, noise=8)
     wanted = answers(fresh(name).fit(X, y), X)
@@ -523,7 +522,7 @@ WRONG_WEIGHTS = {
 
 
 @pytest.mark.parametrize("wrong", WRONG_WEIGHTS.values(), ids=WRONG_WEIGHTS)
-@of(WEIGHTED)
+@of(NAMES)
 def test_wrong_weights_are_named(name, wrong):
     X, y = sample(name)
     with pytest.raises(ValueError, match=r"^sample_weight (and class_weight )?must "):
@@ -531,8 +530,11 @@ def test_wrong_weights_are_named(name, wrong):
 
 
 @of(
-    WEIGHTED,
-    but=[*("CrammerSinger", "WestonWatkins", "DecisionTree", "MulticlassPerceptron", "SubgradientMachine")],
+    NAMES,
+    but=[
+        *("CrammerSinger", "WestonWatkins", "DecisionTree", "SubgradientMachine"),
+        *("KernelPerceptron", "MulticlassPerceptron"),
+    ],
     reason="a class of which no example has a weight stays in classes_ without a word",
 )
 def test_a_class_without_weight_is_named(name):

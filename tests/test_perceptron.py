@@ -667,6 +667,26 @@ def test_with_weights_and_costs_it_is_its_plain_twin(name, bias):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("costs", [[[0, 2], [3, 0]], [[0, 0], [1, 0]], [[0, 1], [1, 0]]])
+def test_two_classes_with_a_kernel_weights_and_costs(update, costs):
+    """They have a loop of their own; in integers it is exact."""
+    X, y, weights = weighted_sample(5, k=2)
+    history, mistakes, paid = costly(X.tolist(), y.tolist(), 2, "top", 4, True, weights.tolist(), costs)
+    options = {"kernel": "linear", "average": False, "max_iter": 4, "shuffle": False}
+    found = MulticlassPerceptron(update, cost=costs, **options).fit(X, y, sample_weight=weights)
+    assert found.mistakes_.tolist() == mistakes
+    assert found.paid_.tolist() == paid
+    scores = np.column_stack([X, np.ones(len(X))]) @ history[-1].T
+    assert np.array_equal(found.scores(X), scores)
+    if costs == [[0, 1], [1, 0]]:
+        kernelled = KernelPerceptron(**options).fit(X, y, sample_weight=weights)
+        assert kernelled.paid_.tolist() == paid
+        assert np.array_equal(kernelled.scores(X), scores)
+        assert np.array_equal(kernelled.decision_function(X), scores[:, 1])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("update", [*UPDATES, generous])
 @pytest.mark.parametrize("name", [None, "rbf"])
 @pytest.mark.parametrize("average", [False, True, "voted"])

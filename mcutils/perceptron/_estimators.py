@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import kernel as kernels
@@ -144,6 +144,8 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
     (True, ['low', 'middle', 'high'])
     """
 
+    _number = "at least 2 classes"  # for the messages
+
     def __init__(
         self,
         update: Update = "top",
@@ -186,7 +188,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        MulticlassPerceptron
+        Self
         """
         most = integer(self.max_iter, "max_iter", 1)
         self._check_parameters()
@@ -194,7 +196,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
+            raise ValueError(f"y must have {self._number}, found 1 class: {self.classes_.tolist()}")
         if is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel must be a square matrix in fit, found shape {X.shape}")
         weights = self._weigh(X, codes, sample_weight)
@@ -234,14 +236,14 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        MulticlassPerceptron
+        Self
         """
         self._check_parameters()
         if self.class_weight == "balanced":
             raise ValueError("class_weight 'balanced' needs all examples; give partial_fit a dict of weights")
         first = first_call(self, classes) or not hasattr(self, "t_")
         if len(self.classes_) < 2:
-            raise ValueError(f"classes must be at least 2 classes, found {self.classes_.tolist()}")
+            raise ValueError(f"classes must be {self._number}, found {self.classes_.tolist()}")
         X, labels = self._validate(X, y=y, reset=first)
         unknown = np.setdiff1d(labels, self.classes_)
         if len(unknown):
@@ -330,14 +332,15 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         if not (voted or isinstance(self.average, (bool, np.bool_))):
             raise ValueError(f"average must be True, False or 'voted', found {self.average!r}")
 
+    def _resolve(self, X: Any) -> Kernel | None:
+        return None if self.kernel is None else resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
+
     def _begin(self, X: Any) -> None:
         """The machine 0, which has seen nothing."""
         k = len(self.classes_)
         for name in _KEPT:
             self.__dict__.pop(name, None)  # what another fit has left, with other parameters
-        self.kernel_ = (
-            None if self.kernel is None else resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
-        )
+        self.kernel_ = self._resolve(X)
         self._voted = self.average == "voted"
         self.mistakes_ = np.empty(0, dtype=np.intp)
         self.paid_ = np.empty(0)
@@ -357,7 +360,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
 
     def _expand(self, X: Any, coefficients: Floats) -> Floats:
         if not len(coefficients):
-            return np.zeros((X.shape[0], len(self.classes_)))
+            return np.zeros((X.shape[0], coefficients.shape[1]))
         points = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         assert self.kernel_ is not None
         return self.kernel_.expand(X, points, coefficients)
@@ -392,13 +395,14 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         generator = check_random_state(self.random_state)
         expanded = self.kernel_ is not None or self._voted
         problem = (self.update, X, y, weights, self._costs, one)
-        sample: _LinearSample | _KernelSample
+        sample: _LinearSample | _KernelSample | _TwoClassSample
         if self.kernel_ is None:
             sample = _LinearSample(*problem, self._weights, keep=expanded)
         else:
             sums = self._coefficients.sum
             scores = self._expand(X, sums) + one * sums.sum(axis=0)
-            sample = _KernelSample(*problem, self.kernel_, scores)
+            kind = _TwoClassSample if k == 2 and isinstance(self.update, str) else _KernelSample
+            sample = kind(*problem, self.kernel_, scores)
         made_here = _Moves((m, k) if expanded else (0, k))
         history: list[tuple[Ints, Ints, Floats]] = []
         mistakes: list[int] = []
@@ -537,7 +541,7 @@ class _LinearSample:
 
 
 class _KernelSample:
-    """A sample with the scores of all of it, kept up to date; its rows are those of KernelPerceptron."""
+    """A sample with the scores of all of it, kept up to date."""
 
     def __init__(
         self,
@@ -587,17 +591,48 @@ class _KernelSample:
         return made, moved[np.arange(len(made)), self.y[order[made]]], moved
 
 
-class KernelPerceptron(ClassifierMixin, BaseEstimator):
+class _TwoClassSample(_KernelSample):
+    """The same for two classes and the updates with names, which are all one: the scores are -f and f.
+
+    There is nothing to choose at a mistake; so it takes less time to bring f up to date everywhere than to
+    look for the next mistake block by block.
+    """
+
+    def visit(self, order: Ints, t: int) -> tuple[Ints, Floats, Floats]:
+        """The places of the mistakes, how long the steps were, and what moved."""
+        f = self.scores[:, 1].copy()
+        lengths = self.weights * self.costs[self.y, 1 - self.y]
+        # NaN compares as no mistake: an answer that costs nothing is none
+        signs = np.where(lengths > 0, 2.0 * self.y - 1.0, np.nan)
+        places: list[int] = []
+        place = 0
+        while True:
+            rest = order[place:]
+            wrong = np.flatnonzero(signs[rest] * f[rest] <= 0)
+            if not len(wrong):
+                break
+            place += int(wrong[0])
+            i = int(order[place])
+            f += signs[i] * lengths[i] * (self.rows(rest[wrong]) + self.one)
+            places.append(place)
+            place += 1
+        self.scores = _finite(np.column_stack([-f, f]))
+        made = np.array(places, dtype=np.intp)
+        ids = order[made]
+        return made, lengths[ids], (signs * lengths)[ids, None] * np.array([-1.0, 1.0])
+
+
+class KernelPerceptron(MulticlassPerceptron):
     r"""The perceptron in the feature space of a kernel, for two classes (alg-kernel-perceptron).
 
     It visits one example after the other, and where :math:`y_i f(x_i) \le 0` - a score of 0 counts as a
     mistake, for the machine starts at 0 - it adds :math:`y_i \phi(x_i)` to w, and with a bias :math:`y_i`
     to b. So :math:`w = \sum_i c_i \phi(x_i)`, where :math:`|c_i|` counts the mistakes at example i and
     :math:`c_i` has the sign of :math:`y_i` (prop-kernel-combination): a sum over those on which a mistake
-    was made. It stops after an epoch without mistakes.
+    was made. It stops after an epoch without mistakes. A mistake at an example of weight s counts s times.
 
-    The scores of the whole sample are kept up to date, so that an epoch takes m operations for each mistake,
-    and the rows of the Gram matrix are computed when a mistake first needs them.
+    It is the second class of :class:`MulticlassPerceptron`, with a kernel and two classes. An epoch takes m
+    operations for each mistake, and the rows of the Gram matrix are computed when a mistake first needs them.
 
     Parameters
     ----------
@@ -641,6 +676,8 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         b.
     mistakes_ : (n,) int array
         The mistakes of each of the n epochs.
+    paid_ : (n,) float array
+        The sum of the weights at these mistakes.
     n_iter_ : int
         The number of epochs, the last included. Each ``partial_fit`` is one.
     converged_ : bool
@@ -662,6 +699,10 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     >>> machine.predict(X).tolist()
     ['equal', 'equal', 'not', 'not']
     """
+
+    kernel: str | Kernel  # not None: that is refused
+    update, cost, class_weight = "top", None, None
+    _number = "2 classes"
 
     def __init__(
         self,
@@ -686,68 +727,23 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Start at 0, and visit the examples in epochs until one is without mistakes.
+    @property
+    def fit_intercept(self) -> bool:  # type: ignore[override]
+        return self.bias
+
+    def scores(self, X: Any) -> Floats:
+        """The scores of both classes, -f(x) and f(x).
 
         Parameters
         ----------
-        X : (m, d) array-like, sparse matrix or data frame
-        y : (m,) array-like
-            Labels of two classes.
+        X : (n, d) array-like, sparse matrix or data frame
 
         Returns
         -------
-        KernelPerceptron
+        (n, 2) array
         """
-        most = integer(self.max_iter, "max_iter", 1)
-        X, labels = self._validate(X, y=y)
-        kind = type_of_target(labels, input_name="y", raise_unknown=True)
-        self.classes_ = np.unique(labels)
-        if kind != "binary":
-            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-        if len(self.classes_) < 2:
-            raise ValueError(f"y must have 2 classes, found 1 class: {self.classes_.tolist()}")
-        self._begin(X)
-        if is_precomputed(self.kernel_) and X.shape[0] != X.shape[1]:
-            raise ValueError(f"a precomputed kernel must be a square matrix in fit, found shape {X.shape}")
-        self._epochs(X, labels, most)
-        if not self.converged_:
-            warnings.warn(
-                f"epoch {self.n_iter_}, the last, made {self.mistakes_[-1]} mistakes on {len(labels)} "
-                "examples: max_iter is too small, or no machine with this kernel separates the classes",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self
-
-    @available_if(lambda self: not is_precomputed(self.kernel))
-    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Visit some more examples, once each; not for "precomputed", which has no values between batches.
-
-        Parameters
-        ----------
-        X : (m, d) array-like, sparse matrix or data frame
-        y : (m,) array-like
-            Their labels; a batch may be of one class.
-        classes : (2,) array-like, optional
-            Both labels; needed in the first call.
-
-        Returns
-        -------
-        KernelPerceptron
-        """
-        first = first_call(self, classes)
-        if len(self.classes_) != 2:
-            found = len(self.classes_)
-            raise ValueError(f"Only binary classification is supported. Found {found} classes.")
-        X, labels = self._validate(X, y=y, reset=first)
-        if not np.isin(labels, self.classes_).all():
-            unknown = np.setdiff1d(labels, self.classes_)
-            raise ValueError(f"y has labels that are not among the classes: {unknown[:6].tolist()}")
-        if first:
-            self._begin(X)
-        self._epochs(X, labels, 1)
-        return self
+        f = super().scores(X)
+        return np.hstack([-f, f])
 
     def decision_function(self, X: Any) -> Floats:
         """The score f(x) of each row; positive for ``classes_[1]``.
@@ -760,92 +756,26 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         -------
         (n,) array
         """
-        check_is_fitted(self)
-        return self._expand(self._validate(X, reset=False), self.dual_coef_[0]) + float(self.intercept_[0])
+        return self.scores(X)[:, 1]
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label by the sign of the score.
+    def _check_parameters(self) -> None:
+        for name in ("bias", "average"):
+            switch(getattr(self, name), name)
+        super()._check_parameters()
 
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array
-        """
-        scores = self.decision_function(X)
-        labels: NDArray[Any] = self.classes_[(scores > 0).astype(np.intp)]
-        return labels
-
-    def _validate(self, X: Any, **more: Any) -> Any:
-        sparse = False if is_precomputed(self.kernel) else "csr"
-        return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, **more)
+    def _resolve(self, X: Any) -> Kernel:
+        return resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
 
     def _begin(self, X: Any) -> None:
-        """The machine 0, which has seen nothing."""
-        for name in ("bias", "average", "shuffle"):
-            switch(getattr(self, name), name)
-        seed(self.random_state)
-        self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
-        self.support_ = np.empty(0, dtype=np.intp)
-        if not is_precomputed(self.kernel_):
-            self.support_vectors_ = X[:0]
-        self.mistakes_ = np.empty(0, dtype=np.intp)
-        self.t_ = 0
-        self._examples = 0
-        self._sums = np.empty(0)  # c: of the labels at the mistakes
-        self._lates = np.empty(0)  # of the labels times the steps before the mistakes
+        if len(self.classes_) > 2:
+            raise ValueError("Only binary classification is supported. The type of the target is multiclass.")
+        super()._begin(X)
 
-    def _expand(self, X: Any, coefficients: Floats) -> Floats:
-        points = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
-        return self.kernel_.expand(X, points, coefficients)
-
-    def _epochs(self, X: Any, labels: NDArray[Any], most: int) -> None:
-        """Epochs over the examples, on top of what the machine has learned so far."""
-        m = len(labels)
-        y = np.where(labels == self.classes_[1], 1.0, -1.0)
-        one = 1.0 if self.bias else 0.0
-        generator = check_random_state(self.random_state)
-        rows = RowCache(self.kernel_, X)
-        scores = self._expand(X, self._sums) + one * self._sums.sum()
-        sums, lates = np.zeros(m), np.zeros(m)
-        mistakes: list[int] = []
-        while len(mistakes) < most and 0 not in mistakes:
-            order = generator.permutation(m) if self.shuffle else np.arange(m)
-            place, made = 0, 0
-            while True:
-                rest = order[place:]
-                wrong = np.flatnonzero(y[rest] * scores[rest] <= 0)
-                if not len(wrong):
-                    break
-                place += int(wrong[0])
-                i = int(order[place])
-                scores += y[i] * (rows(rest[wrong]) + one)
-                sums[i] += y[i]
-                lates[i] += y[i] * (self.t_ + place)
-                place, made = place + 1, made + 1
-            mistakes.append(made)
-            self.t_ += m
-
-        support = np.flatnonzero(sums)
-        if not is_precomputed(self.kernel_):
-            stack = sparse_vstack if issparse(X) or issparse(self.support_vectors_) else np.vstack
-            self.support_vectors_ = stack([self.support_vectors_, X[support]])
-        self.support_ = np.concatenate([self.support_, self._examples + support])
-        self._examples += m
-        self._sums = np.concatenate([self._sums, sums[support]])
-        self._lates = np.concatenate([self._lates, lates[support]])
-        coefficients = self._sums - self._lates / self.t_ if self.average else self._sums
-        self.dual_coef_ = coefficients[None, :].copy()
-        self.intercept_ = np.array([one * coefficients.sum()])
-        self.mistakes_ = np.concatenate([self.mistakes_, np.array(mistakes, dtype=np.intp)])
-        self.n_iter_ = len(self.mistakes_)
-        self.converged_ = bool(self.mistakes_[-1] == 0)
+    def _epochs(self, X: Any, y: Ints, weights: Floats, rows: Ints, most: int) -> None:
+        super()._epochs(X, y, weights, rows, most)
+        self.dual_coef_, self.intercept_ = self.dual_coef_[1:], self.intercept_[1:]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not is_precomputed(self.kernel)
         return tags
