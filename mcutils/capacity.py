@@ -21,7 +21,6 @@ False
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from fractions import Fraction
 from itertools import combinations, product
 from math import comb, inf, log2
 from numbers import Real
@@ -29,21 +28,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linprog
 
+from ._alternative import decide as alternative
+from ._alternative import fraction, nearest, objects, rounded_leads
 from ._checks import integer, switch
-from ._exact import (
-    Rows,
-    fraction,
-    in_floats,
-    multipliers,
-    nearest,
-    objects,
-    rounded_leads,
-    scaled,
-    search,
-    simplex,
-)
 
 __all__ = [
     "Alternative",
@@ -495,52 +483,15 @@ def decide(strict: ArrayLike, weak: ArrayLike | None = None, *, exact: bool = Fa
     ['2/3', '1/3']
     """
     table, n_strict = _check_rows(strict, weak)
-    rows = Rows(table, n_strict)
-    if switch(exact, "exact"):
-        return _alternative(rows, *simplex(rows, np.arange(len(table))))
-    return _decide_float(table, rows)
+    return _decide(table, n_strict, 0, switch(exact, "exact"))
 
 
-def _decide_float(table: NDArray[Any], rows: Rows) -> Alternative:
-    """Largest t with A v >= t for rows of the same size and v in a box; its dual are the multipliers.
-
-    Both are only proposals: the solution is checked, and of the multipliers only the support is believed.
-    """
-    A, columns = scaled(table)
-    n, size = rows.n_strict, A.shape[1]
-    empty = np.flatnonzero((table[:n] == 0).all(axis=1))
-    if len(empty):  # 0 > 0 is impossible by itself
-        return _refuted(rows, [Fraction(int(i == empty[0])) for i in range(len(A))])
-    answer = linprog(
-        np.append(np.zeros(size), -1.0),
-        A_ub=np.column_stack([-A, np.arange(len(A)) < n]),
-        b_ub=np.zeros(len(A)),
-        bounds=[(-1, 1)] * size + [(None, 1)],
-        method="highs",
-    )
-    support = np.zeros(0, dtype=np.intp)
-    if answer.status == 0:
-        v = answer.x[:size]
-        exact = [fraction(entry) * factor for entry, factor in zip(v.tolist(), columns, strict=True)]
-        if rows.solved_by(exact, *rounded_leads(A, v)):
-            found = in_floats(exact)  # without rounding: the factors are powers of two
-            return Alternative(objects(exact) if found is None else found, None, None, found is None)
-        support = np.flatnonzero(answer.ineqlin.marginals < 0)
-        weights = multipliers(rows, support)
-        if weights is not None:
-            return _refuted(rows, weights)
-    return _alternative(rows, *search(rows, support))
-
-
-def _refuted(rows: Rows, weights: list[Fraction]) -> Alternative:
-    return Alternative(None, objects(weights[: rows.n_strict]), objects(weights[rows.n_strict :]), True)
-
-
-def _alternative(rows: Rows, v: list[Fraction] | None, weights: list[Fraction] | None) -> Alternative:
-    if weights is not None:
-        return _refuted(rows, weights)
-    assert v is not None
-    return Alternative(objects(v), None, None, True)
+def _decide(table: NDArray[Any], n_strict: int, blocks: int, exact: bool) -> Alternative:
+    solution, weights = alternative(table, n_strict, blocks=blocks, exact=exact)
+    if weights is None:
+        assert solution is not None
+        return Alternative(solution, None, None, solution.dtype == object)
+    return Alternative(None, weights[:n_strict], weights[n_strict:], True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -610,7 +561,7 @@ def separable(
     points, labels, k = _check_points(X, y, k)
     bias = switch(bias, "bias")
     rows, owners = _leads(points, labels, k, bias)
-    found = decide(rows, exact=exact)
+    found = _decide(rows, len(rows), k - 1 if bias else 0, switch(exact, "exact"))
     if found.solution is None:
         assert found.strict is not None
         multipliers = np.zeros((len(labels), k), dtype=found.strict.dtype)
@@ -653,7 +604,8 @@ def realises(X: ArrayLike, labels: ArrayLike, k: int, *, bias: bool = True, exac
     tied = np.array([y[i] < r for i, r in owners], dtype=bool)
     if tied.all():  # all scores 0: class 0 everywhere
         return True
-    return decide(rows[~tied], rows[tied], exact=exact).feasible
+    order = np.argsort(tied, kind="stable")  # the strict rows first
+    return _decide(rows[order], int(np.sum(~tied)), k - 1 if bias else 0, exact).feasible
 
 
 def linear_labelings(X: ArrayLike, k: int, *, bias: bool = True, exact: bool = False) -> Ints:

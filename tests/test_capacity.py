@@ -327,6 +327,16 @@ def test_many_columns_are_decided_too():
         check_separation(found, X, y, 5, True)
 
 
+def test_a_distant_origin_hides_nothing():
+    """More columns than fractions are tried on: floating point has to see the differences."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 20))
+    for y in ((X @ rng.normal(size=(20, 4))).argmax(axis=1), np.tile([0, 1, 2, 3], 15)):
+        found = capacity.separable(X + 1e7, y)
+        assert found.separable == capacity.separable(X, y).separable
+        check_separation(found, X + 1e7, y, 4, True)
+
+
 def test_what_would_take_too_long_says_so():
     """Two copies of a point, told apart by less than floating point sees, in many dimensions."""
     rng = np.random.default_rng(0)
@@ -337,10 +347,12 @@ def test_what_would_take_too_long_says_so():
 
 
 def test_what_rounding_cannot_decide_is_decided_in_fractions():
-    gap = 1e-11
-    near = capacity.separable([[0.0], [gap], [1.0]], [0, 1, 1])
+    near = capacity.separable([[0.0], [1e-11], [1.0]], [0, 1, 1])
     assert near.separable
-    assert near.exact
+    assert not near.exact
+    nearest = capacity.separable([[2**60], [2**60 + 1]], [0, 1])  # no constant in floats is between
+    assert nearest.separable
+    assert nearest.exact
     tie = capacity.separable([[0.0], [0.0], [1.0]], [0, 1, 1])
     assert not tie.separable
     third = [[Fraction(1, 3)], [Fraction(2, 3)]]
