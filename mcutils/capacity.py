@@ -35,7 +35,7 @@ from ._checks import integer, switch
 
 __all__ = [
     "Alternative",
-    "Separation",
+    "LinearSeparation",
     "Shattered",
     "closed_form",
     "decide",
@@ -495,7 +495,7 @@ def _decide(table: NDArray[Any], n_strict: int, blocks: int, exact: bool) -> Alt
 
 
 @dataclass(frozen=True, eq=False)
-class Separation:
+class LinearSeparation:
     r"""Whether one linear machine gives each point its class, strictly, with what proves it.
 
     Attributes
@@ -528,7 +528,7 @@ class Separation:
 
 def separable(
     X: ArrayLike, y: ArrayLike, *, k: int | None = None, bias: bool = True, exact: bool = False
-) -> Separation:
+) -> LinearSeparation:
     """Is there a linear machine in which each point's class wins alone? (prop-capacity-separable)
 
     Parameters
@@ -546,7 +546,7 @@ def separable(
 
     Returns
     -------
-    Separation
+    LinearSeparation
         With weights, or with multipliers that prove that there are none.
 
     Examples
@@ -567,13 +567,13 @@ def separable(
         multipliers = np.zeros((len(labels), k), dtype=found.strict.dtype)
         for value, (i, r) in zip(found.strict, owners, strict=True):
             multipliers[i, r] = value
-        return Separation(False, None, None, multipliers, None, found.exact)
+        return LinearSeparation(False, None, None, multipliers, None, found.exact)
     width = points.shape[1] + bias
     table = np.concatenate([found.solution.reshape(k - 1, width), np.zeros((1, width), dtype=np.intp)])
     leads = _products(rows, found.solution)
     margins = leads.reshape(len(labels), k - 1).min(axis=1)
     weights, constant = (table[:, :-1], table[:, -1]) if bias else (table, np.zeros(k, dtype=np.intp))
-    return Separation(True, weights, constant, None, margins, found.exact)
+    return LinearSeparation(True, weights, constant, None, margins, found.exact)
 
 
 def realises(X: ArrayLike, labels: ArrayLike, k: int, *, bias: bool = True, exact: bool = False) -> bool:
