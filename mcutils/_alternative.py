@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
@@ -86,6 +85,8 @@ def _proposal(A: Floats, n_strict: int, blocks: int) -> tuple[Floats | None, Int
 
     The second array holds the rows with positive multipliers. Where the programme fails, both are empty.
     """
+    from scipy.optimize import linprog  # loaded when it is needed
+
     n, size = A.shape
     ends, width, shift = np.ones(size), np.ones(size), np.zeros(0)
     if blocks:

@@ -30,8 +30,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._alternative import decide as alternative
-from ._alternative import fraction, nearest, objects, rounded_leads
+from ._alternative import nearest, rounded_leads
 from ._checks import integer, switch
+from .exact import all_signs, as_fractions
 
 __all__ = [
     "Alternative",
@@ -371,8 +372,8 @@ def sensitivity(decode: Decode, l: int) -> tuple[int, tuple[int, ...]]:
     >>> sensitivity(smallest_positive, 4)
     (4, (-1, -1, -1, 1))
     """
-    l = integer(l, "l", 1, 20)  # all 2^l vectors are tried
-    every = np.array(list(product((-1, 1), repeat=l)), dtype=np.intp)
+    l = integer(l, "l", 1, 20)
+    every = all_signs(l)
     decoded = decode(every)
     changed = np.zeros(len(every), dtype=np.intp)
     for s in range(l):
@@ -690,8 +691,7 @@ def _products(rows: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         found, reach = rounded_leads(rows.astype(np.float64), v)
         if (found > reach).all():
             return found
-    exact = np.array([[fraction(entry) for entry in row] for row in rows.tolist()], dtype=object)
-    precise: NDArray[Any] = exact @ objects([fraction(entry) for entry in v.tolist()])
+    precise: NDArray[Any] = as_fractions(rows) @ as_fractions(v)
     rounded = np.array([nearest(entry) for entry in precise])
     return rounded if v.dtype != object and (rounded > 0).all() and np.isfinite(rounded).all() else precise
 

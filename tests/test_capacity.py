@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcutils import binary, capacity
+from mcutils.exact import as_fractions
 
 
 @st.composite
@@ -153,19 +154,11 @@ def test_reduction_labelings_are_all_of_them():
 # --- separation ------------------------------------------------------------
 
 
-def fractions(values):
-    """The same numbers, so that numpy does not round."""
-    values = np.asarray(values)
-    plain = [entry.item() if isinstance(entry, np.generic) else entry for entry in values.ravel().tolist()]
-    entries = [Fraction(entry) for entry in plain]
-    return np.array([*entries, None], dtype=object)[:-1].reshape(values.shape)
-
-
 def check_alternative(found, strict, weak):
     """Either certificate, in exact arithmetic."""
-    strict, weak = fractions(strict), fractions(weak)
+    strict, weak = as_fractions(strict), as_fractions(weak)
     if found.feasible:
-        v = fractions(found.solution)
+        v = as_fractions(found.solution)
         assert min(strict @ v) > 0
         assert len(weak) == 0 or min(weak @ v) >= 0
         return
@@ -177,10 +170,10 @@ def check_alternative(found, strict, weak):
 
 def check_separation(found, X, y, k, bias):
     """The separator, or the multipliers, of the very numbers in X."""
-    points, y = fractions(X), np.asarray(y)
+    points, y = as_fractions(X), np.asarray(y)
     rows = np.arange(len(y))
     if found.separable:
-        scores = points @ fractions(found.weights).T + fractions(found.bias)
+        scores = points @ as_fractions(found.weights).T + as_fractions(found.bias)
         assert bias or not np.any(found.bias)
         others = scores.copy()
         others[rows, y] = [min(row) - 1 for row in scores]

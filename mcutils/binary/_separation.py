@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._alternative import decide, fraction, objects, root
+from .._alternative import decide, fraction, root
 from .._checks import number, switch
 from .._typing import Floats
+from ..exact import as_fractions
 from ._svm import signed_labels
 
 
@@ -114,9 +115,8 @@ def _heights(points: Floats, w: NDArray[Any], b: Any) -> Floats:
             if 1e-100 < length < 1e100 and 1e-200 < most < 1e200:
                 found: Floats = (points @ w + b) / length
                 return found
-    rows = np.array([[fraction(entry) for entry in row] for row in points.tolist()], dtype=object)
-    normal = objects([fraction(entry) for entry in w.tolist()])
-    values = rows @ normal + fraction(b)
+    normal = as_fractions(w)
+    values = as_fractions(points) @ normal + fraction(b)
     square = normal @ normal
     return np.array([(-1 if value < 0 else 1) * root(value * value / square) for value in values])
 
