@@ -51,6 +51,7 @@ MODULES = (
     "data",
     "dual",
     "ecoc",
+    "exact",
     "frontier",
     "hinge",
     "kernel",

@@ -12,6 +12,7 @@ from . import (
     data as data,
     dual as dual,
     ecoc as ecoc,
+    exact as exact,
     frontier as frontier,
     hinge as hinge,
     kernel as kernel,

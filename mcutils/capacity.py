@@ -21,7 +21,6 @@ False
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from fractions import Fraction
 from itertools import combinations, product
 from math import comb, inf, log2
 from numbers import Real
@@ -29,25 +28,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linprog
 
+from ._alternative import decide as alternative
+from ._alternative import nearest, rounded_leads
 from ._checks import integer, switch
-from ._exact import (
-    Rows,
-    fraction,
-    in_floats,
-    multipliers,
-    nearest,
-    objects,
-    rounded_leads,
-    scaled,
-    search,
-    simplex,
-)
+from .exact import all_signs, as_fractions
 
 __all__ = [
     "Alternative",
-    "Separation",
+    "LinearSeparation",
     "Shattered",
     "closed_form",
     "decide",
@@ -383,8 +372,8 @@ def sensitivity(decode: Decode, l: int) -> tuple[int, tuple[int, ...]]:
     >>> sensitivity(smallest_positive, 4)
     (4, (-1, -1, -1, 1))
     """
-    l = integer(l, "l", 1, 20)  # all 2^l vectors are tried
-    every = np.array(list(product((-1, 1), repeat=l)), dtype=np.intp)
+    l = integer(l, "l", 1, 20)
+    every = all_signs(l)
     decoded = decode(every)
     changed = np.zeros(len(every), dtype=np.intp)
     for s in range(l):
@@ -495,56 +484,19 @@ def decide(strict: ArrayLike, weak: ArrayLike | None = None, *, exact: bool = Fa
     ['2/3', '1/3']
     """
     table, n_strict = _check_rows(strict, weak)
-    rows = Rows(table, n_strict)
-    if switch(exact, "exact"):
-        return _alternative(rows, *simplex(rows, np.arange(len(table))))
-    return _decide_float(table, rows)
+    return _decide(table, n_strict, 0, switch(exact, "exact"))
 
 
-def _decide_float(table: NDArray[Any], rows: Rows) -> Alternative:
-    """Largest t with A v >= t for rows of the same size and v in a box; its dual are the multipliers.
-
-    Both are only proposals: the solution is checked, and of the multipliers only the support is believed.
-    """
-    A, columns = scaled(table)
-    n, size = rows.n_strict, A.shape[1]
-    empty = np.flatnonzero((table[:n] == 0).all(axis=1))
-    if len(empty):  # 0 > 0 is impossible by itself
-        return _refuted(rows, [Fraction(int(i == empty[0])) for i in range(len(A))])
-    answer = linprog(
-        np.append(np.zeros(size), -1.0),
-        A_ub=np.column_stack([-A, np.arange(len(A)) < n]),
-        b_ub=np.zeros(len(A)),
-        bounds=[(-1, 1)] * size + [(None, 1)],
-        method="highs",
-    )
-    support = np.zeros(0, dtype=np.intp)
-    if answer.status == 0:
-        v = answer.x[:size]
-        exact = [fraction(entry) * factor for entry, factor in zip(v.tolist(), columns, strict=True)]
-        if rows.solved_by(exact, *rounded_leads(A, v)):
-            found = in_floats(exact)  # without rounding: the factors are powers of two
-            return Alternative(objects(exact) if found is None else found, None, None, found is None)
-        support = np.flatnonzero(answer.ineqlin.marginals < 0)
-        weights = multipliers(rows, support)
-        if weights is not None:
-            return _refuted(rows, weights)
-    return _alternative(rows, *search(rows, support))
-
-
-def _refuted(rows: Rows, weights: list[Fraction]) -> Alternative:
-    return Alternative(None, objects(weights[: rows.n_strict]), objects(weights[rows.n_strict :]), True)
-
-
-def _alternative(rows: Rows, v: list[Fraction] | None, weights: list[Fraction] | None) -> Alternative:
-    if weights is not None:
-        return _refuted(rows, weights)
-    assert v is not None
-    return Alternative(objects(v), None, None, True)
+def _decide(table: NDArray[Any], n_strict: int, blocks: int, exact: bool) -> Alternative:
+    solution, weights = alternative(table, n_strict, blocks=blocks, exact=exact)
+    if weights is None:
+        assert solution is not None
+        return Alternative(solution, None, None, solution.dtype == object)
+    return Alternative(None, weights[:n_strict], weights[n_strict:], True)
 
 
 @dataclass(frozen=True, eq=False)
-class Separation:
+class LinearSeparation:
     r"""Whether one linear machine gives each point its class, strictly, with what proves it.
 
     Attributes
@@ -577,7 +529,7 @@ class Separation:
 
 def separable(
     X: ArrayLike, y: ArrayLike, *, k: int | None = None, bias: bool = True, exact: bool = False
-) -> Separation:
+) -> LinearSeparation:
     """Is there a linear machine in which each point's class wins alone? (prop-capacity-separable)
 
     Parameters
@@ -595,7 +547,7 @@ def separable(
 
     Returns
     -------
-    Separation
+    LinearSeparation
         With weights, or with multipliers that prove that there are none.
 
     Examples
@@ -610,19 +562,19 @@ def separable(
     points, labels, k = _check_points(X, y, k)
     bias = switch(bias, "bias")
     rows, owners = _leads(points, labels, k, bias)
-    found = decide(rows, exact=exact)
+    found = _decide(rows, len(rows), k - 1 if bias else 0, switch(exact, "exact"))
     if found.solution is None:
         assert found.strict is not None
         multipliers = np.zeros((len(labels), k), dtype=found.strict.dtype)
         for value, (i, r) in zip(found.strict, owners, strict=True):
             multipliers[i, r] = value
-        return Separation(False, None, None, multipliers, None, found.exact)
+        return LinearSeparation(False, None, None, multipliers, None, found.exact)
     width = points.shape[1] + bias
     table = np.concatenate([found.solution.reshape(k - 1, width), np.zeros((1, width), dtype=np.intp)])
     leads = _products(rows, found.solution)
     margins = leads.reshape(len(labels), k - 1).min(axis=1)
     weights, constant = (table[:, :-1], table[:, -1]) if bias else (table, np.zeros(k, dtype=np.intp))
-    return Separation(True, weights, constant, None, margins, found.exact)
+    return LinearSeparation(True, weights, constant, None, margins, found.exact)
 
 
 def realises(X: ArrayLike, labels: ArrayLike, k: int, *, bias: bool = True, exact: bool = False) -> bool:
@@ -653,7 +605,8 @@ def realises(X: ArrayLike, labels: ArrayLike, k: int, *, bias: bool = True, exac
     tied = np.array([y[i] < r for i, r in owners], dtype=bool)
     if tied.all():  # all scores 0: class 0 everywhere
         return True
-    return decide(rows[~tied], rows[tied], exact=exact).feasible
+    order = np.argsort(tied, kind="stable")  # the strict rows first
+    return _decide(rows[order], int(np.sum(~tied)), k - 1 if bias else 0, exact).feasible
 
 
 def linear_labelings(X: ArrayLike, k: int, *, bias: bool = True, exact: bool = False) -> Ints:
@@ -738,8 +691,7 @@ def _products(rows: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         found, reach = rounded_leads(rows.astype(np.float64), v)
         if (found > reach).all():
             return found
-    exact = np.array([[fraction(entry) for entry in row] for row in rows.tolist()], dtype=object)
-    precise: NDArray[Any] = exact @ objects([fraction(entry) for entry in v.tolist()])
+    precise: NDArray[Any] = as_fractions(rows) @ as_fractions(v)
     rounded = np.array([nearest(entry) for entry in precise])
     return rounded if v.dtype != object and (rounded > 0).all() and np.isfinite(rounded).all() else precise
 

@@ -24,6 +24,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from mcutils import _rows, binary, capacity, kernel
 from mcutils.binary import _ascent
+from mcutils.exact import as_fractions
 from mcutils.jit import smo as jit
 
 solvers.options.update(show_progress=False, abstol=1e-11, reltol=1e-11, feastol=1e-11)
@@ -660,10 +661,8 @@ def test_separation_is_proved_either_way(X, labels, bias):
     assume(not bias or len(set(y)) == 2)
     found = binary.separate(X, y, bias=bias)
     if found.separable:
-        exact = [Fraction(v) for v in found.weights.tolist()]
-        for x, label in zip(X.tolist(), y.tolist(), strict=True):
-            score = sum(a * b for a, b in zip(exact, x, strict=True)) + Fraction(found.bias)
-            assert score * label > 0
+        scores = X @ as_fractions(found.weights) + Fraction(found.bias)
+        assert min(scores * y) > 0
         assert found.margin == binary.geometric_margin(X, y, found.weights, found.bias) > 0
         assert found.multipliers is None
         assert bias or found.bias == 0.0
@@ -690,9 +689,9 @@ def test_separation_is_proved_at_every_scale(A, labels, exponents, bias):
     X = A * 10.0 ** np.array(exponents[: A.shape[1]])
     found = binary.separate(X, y, bias=bias)
     assert found.separable == capacity.separable(X, (y > 0).astype(int), k=2, bias=bias).separable
-    points = np.array([[Fraction(x) for x in row] for row in X.tolist()])
+    points = as_fractions(X)
     if found.separable:
-        scores = points @ np.array([Fraction(w) for w in found.weights.tolist()]) + Fraction(found.bias)
+        scores = points @ as_fractions(found.weights) + Fraction(found.bias)
         assert min(scores * y) > 0
         assert found.margin >= 0  # the distance itself may be smaller than every float
     else:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcutils import binary, capacity
+from mcutils.exact import as_fractions
 
 
 @st.composite
@@ -153,19 +154,11 @@ def test_reduction_labelings_are_all_of_them():
 # --- separation ------------------------------------------------------------
 
 
-def fractions(values):
-    """The same numbers, so that numpy does not round."""
-    values = np.asarray(values)
-    plain = [entry.item() if isinstance(entry, np.generic) else entry for entry in values.ravel().tolist()]
-    entries = [Fraction(entry) for entry in plain]
-    return np.array([*entries, None], dtype=object)[:-1].reshape(values.shape)
-
-
 def check_alternative(found, strict, weak):
     """Either certificate, in exact arithmetic."""
-    strict, weak = fractions(strict), fractions(weak)
+    strict, weak = as_fractions(strict), as_fractions(weak)
     if found.feasible:
-        v = fractions(found.solution)
+        v = as_fractions(found.solution)
         assert min(strict @ v) > 0
         assert len(weak) == 0 or min(weak @ v) >= 0
         return
@@ -177,10 +170,10 @@ def check_alternative(found, strict, weak):
 
 def check_separation(found, X, y, k, bias):
     """The separator, or the multipliers, of the very numbers in X."""
-    points, y = fractions(X), np.asarray(y)
+    points, y = as_fractions(X), np.asarray(y)
     rows = np.arange(len(y))
     if found.separable:
-        scores = points @ fractions(found.weights).T + fractions(found.bias)
+        scores = points @ as_fractions(found.weights).T + as_fractions(found.bias)
         assert bias or not np.any(found.bias)
         others = scores.copy()
         others[rows, y] = [min(row) - 1 for row in scores]
@@ -327,6 +320,16 @@ def test_many_columns_are_decided_too():
         check_separation(found, X, y, 5, True)
 
 
+def test_a_distant_origin_hides_nothing():
+    """More columns than fractions are tried on: floating point has to see the differences."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 20))
+    for y in ((X @ rng.normal(size=(20, 4))).argmax(axis=1), np.tile([0, 1, 2, 3], 15)):
+        found = capacity.separable(X + 1e7, y)
+        assert found.separable == capacity.separable(X, y).separable
+        check_separation(found, X + 1e7, y, 4, True)
+
+
 def test_what_would_take_too_long_says_so():
     """Two copies of a point, told apart by less than floating point sees, in many dimensions."""
     rng = np.random.default_rng(0)
@@ -337,10 +340,12 @@ def test_what_would_take_too_long_says_so():
 
 
 def test_what_rounding_cannot_decide_is_decided_in_fractions():
-    gap = 1e-11
-    near = capacity.separable([[0.0], [gap], [1.0]], [0, 1, 1])
+    near = capacity.separable([[0.0], [1e-11], [1.0]], [0, 1, 1])
     assert near.separable
-    assert near.exact
+    assert not near.exact
+    nearest = capacity.separable([[2**60], [2**60 + 1]], [0, 1])  # no constant in floats is between
+    assert nearest.separable
+    assert nearest.exact
     tie = capacity.separable([[0.0], [0.0], [1.0]], [0, 1, 1])
     assert not tie.separable
     third = [[Fraction(1, 3)], [Fraction(2, 3)]]

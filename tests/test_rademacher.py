@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mcutils import rademacher
+from mcutils.exact import all_signs
 from mcutils.rademacher import (
     Finite,
     KernelBall,
@@ -38,10 +39,6 @@ def exact_fraction(values):
         for signs in product((-1, 1), repeat=m)
     ]
     return Fraction(sum(suprema), 2**m * m)
-
-
-def all_signs(n):
-    return np.array(list(product((-1, 1), repeat=n)))
 
 
 def over_all_signs(family):

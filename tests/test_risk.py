@@ -14,6 +14,7 @@ from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from mcutils import risk
+from mcutils.exact import as_fractions
 from mcutils.perceptron import MulticlassPerceptron
 from mcutils.solver import CrammerSinger, WestonWatkins
 from mcutils.subgradient import SubgradientMachine
@@ -234,10 +235,10 @@ def all_rules(n_inputs, n_answers):
 @given(st.integers(2, 3), st.integers(0, 2), st.integers(0, 2**32 - 1))
 def test_no_rule_has_less_risk_than_the_bayes_rule(k, more, seed):
     rng = np.random.default_rng(seed)
-    joint = np.array([[Fraction(int(v), 40) for v in row] for row in rng.integers(0, 4, size=(3, k))])
+    joint = as_fractions(rng.integers(0, 4, size=(3, k))) / 40
     cost = rng.integers(0, 4, size=(k, k + more))
     cost[np.arange(k), np.arange(k)] = 0
-    found = risk.bayes_rule(joint, np.array([[Fraction(int(c)) for c in row] for row in cost]))
+    found = risk.bayes_rule(joint, as_fractions(cost))
     risks = {
         rule: sum(joint[x, y] * int(cost[y, a]) for x, a in enumerate(rule) for y in range(k))
         for rule in all_rules(3, k + more)

@@ -4,7 +4,6 @@ import pickle
 import tracemalloc
 import warnings
 from fractions import Fraction
-from itertools import permutations
 from math import exp, log
 
 import numpy as np
@@ -25,6 +24,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import get_tags
 
 from mcutils import binary, loss, softmax
+from mcutils.exact import solve
 from mcutils.reduction import OneVsOne, pairs
 from mcutils.softmax import SoftmaxRegression, WithProbabilities, _newton, _objective
 
@@ -654,7 +654,7 @@ def test_consistent_pairs_give_their_probabilities_back(k, method):
 
 
 def least_squares_in_fractions(r):
-    """The bordered equations of three classes, solved by Cramer's rule."""
+    """The bordered equations of three classes."""
     table = {(0, 1): r[0], (0, 2): r[1], (1, 2): r[2]}
     table |= {(b, a): 1 - v for (a, b), v in table.items()}
     Q = [
@@ -664,24 +664,8 @@ def least_squares_in_fractions(r):
         ]
         for y in range(3)
     ]
-    rows = [[*Q[y], Fraction(1)] for y in range(3)] + [[Fraction(1)] * 3 + [Fraction(0)]]
-
-    def det(a):
-        total = Fraction(0)
-        for places in permutations(range(len(a))):
-            sign = (-1) ** sum(places[i] > places[j] for i in range(len(a)) for j in range(i + 1, len(a)))
-            product = Fraction(sign)
-            for row, place in enumerate(places):
-                product *= a[row][place]
-            total += product
-        return total
-
-    right = [Fraction(0)] * 3 + [Fraction(1)]
-    return [
-        det([[right[i] if j == y else v for j, v in enumerate(row)] for i, row in enumerate(rows)])
-        / det(rows)
-        for y in range(3)
-    ]
+    rows = [*([*Q[y], 1] for y in range(3)), [1, 1, 1, 0]]
+    return solve(rows, [0, 0, 0, 1])[:3]
 
 
 @given(st.tuples(*[st.integers(1, 15)] * 3))

@@ -14,12 +14,13 @@ from scipy.special import entr
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import loss as losses
+from .._alternative import TOLERANCES
 from .._checks import number, one_of, switch
 from .._rows import gram_of
 from .._typing import Floats
 from ..certificate import Certificate
 from ..kernel import linear
-from ._separation import TOLERANCES, checked_sample, normal_vector
+from ._separation import checked_sample, normal_vector
 from ._svm import balanced, checked_prices, optimal_biases, solve
 
 

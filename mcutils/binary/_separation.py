@@ -1,17 +1,15 @@
 """Whether a hyperplane separates two classes, with a proof; distances and margins."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linprog
 
+from .._alternative import decide, fraction, root
 from .._checks import number, switch
-from .._exact import Rows, fraction, in_floats, multipliers, objects, power, root, rounded_leads, search
-from .._typing import Floats, Ints
+from .._typing import Floats
+from ..exact import as_fractions
 from ._svm import signed_labels
 
 
@@ -46,10 +44,10 @@ def separate(X: ArrayLike, y: ArrayLike, *, bias: bool = True) -> Separation:
     r"""Decide by linear programming whether a hyperplane separates two classes (prop-binary-separable).
 
     The programme maximises t with :math:`y_i (\langle w, x_i \rangle + b) \ge t` and :math:`|w_j| \le 1`; its
-    multipliers are the other certificate. The features are shifted and scaled to the unit cube first. The
-    programme only proposes: a hyperplane is checked in exact arithmetic, and of the multipliers only the
-    support is believed, on which they are solved for in fractions. Where neither is a proof, the simplex
-    method decides in whole numbers. So neither scales nor a small margin change the verdict.
+    multipliers are the other certificate. With a bias, the features are shifted and scaled to the unit cube
+    first. The programme only proposes: a hyperplane is checked in exact arithmetic, and of the multipliers
+    only the support is believed, on which they are solved for in fractions. Where neither is a proof, the
+    simplex method decides in whole numbers. So neither scales nor a small margin change the verdict.
 
     Parameters
     ----------
@@ -72,7 +70,7 @@ def separate(X: ArrayLike, y: ArrayLike, *, bias: bool = True) -> Separation:
     Examples
     --------
     >>> found = separate([[0.0], [1.0], [3.0]], [-1, -1, 1])
-    >>> found.separable, found.margin
+    >>> found.separable, round(found.margin, 9)
     (True, 1.0)
     >>> separate([[0.0], [1.0], [3.0]], [-1, -1, 1], bias=False).separable
     False
@@ -81,71 +79,14 @@ def separate(X: ArrayLike, y: ArrayLike, *, bias: bool = True) -> Separation:
     """
     bias = switch(bias, "bias")
     points, labels = checked_sample(X, y, both=bias)
-    m, d = points.shape
-    # columns times powers of two, of which nothing below overflows
-    exponents = np.frexp(np.abs(points).max(axis=0))[1].astype(np.intp)
-    units = np.ldexp(points, -exponents)
-    centre = (units.min(axis=0) + units.max(axis=0)) / 2 if bias else np.zeros(d)
-    width = np.abs(units - centre).max(axis=0)
-    width[width == 0] = 1.0
-    cube = (units - centre) / width
-    # unknowns: w, b, t
-    answer = linprog(
-        np.r_[np.zeros(d + 1), -1.0],
-        A_ub=np.column_stack([-labels[:, None] * cube, -labels, np.ones(m)]),
-        b_ub=np.zeros(m),
-        bounds=[(-1, 1)] * d + [(None, None) if bias else (0, 0), (None, None)],
-        method="highs",
-        options=TOLERANCES,
-    )
-    signed = labels[:, None] * (np.column_stack([points, np.ones(m)]) if bias else points)
-    rows, support = Rows(signed, m), np.zeros(0, dtype=np.intp)
-    if answer.status == 0:
-        for v in _hyperplanes(answer.x[:d] / width, points, units, exponents, labels, bias):
-            if rows.solved_by([fraction(entry) for entry in v.tolist()], *rounded_leads(signed, v)):
-                return _separated(points, labels, v, bias)
-        support = np.flatnonzero(answer.ineqlin.marginals < 0)
-        weights = multipliers(rows, support)
-        if weights is not None:
-            return Separation(False, multipliers=objects(weights))
-    solution, weights = search(rows, support)
-    if solution is None:
-        return Separation(False, multipliers=objects(weights or []))
-    rounded = in_floats(solution)
-    if rounded is not None:
-        near = rounded_leads(signed, rounded)
-        if rows.solved_by([fraction(entry) for entry in rounded.tolist()], *near):
-            return _separated(points, labels, rounded, bias)
-    return _separated(points, labels, objects(solution), bias)
-
-
-def _hyperplanes(
-    w: Floats, points: Floats, units: Floats, exponents: Ints, labels: Floats, bias: bool
-) -> Iterator[Floats]:
-    """The hyperplane with a normal in the units: the largest weight 1, or else no number out of range."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
-        plain = np.ldexp(w, -exponents)
-        plain /= np.abs(plain).max()
-        v = np.append(plain, _middle(points @ plain, labels)) if bias else plain
-    if np.isfinite(v).all():
-        yield v
-    ends = np.append(w, _middle(units @ w, labels)) if bias else w
-    factors = [*(power(-e) for e in exponents.tolist()), Fraction(1)]
-    exact = [fraction(entry) * factor for entry, factor in zip(ends.tolist(), factors, strict=False)]
-    moved = in_floats(exact) if any(exact) else None
-    if moved is not None:
-        yield moved
-
-
-def _separated(points: Floats, labels: Floats, v: NDArray[Any], bias: bool) -> Separation:
+    signed = labels[:, None] * (np.column_stack([points, np.ones(len(points))]) if bias else points)
+    v, multipliers = decide(signed, len(signed), blocks=int(bias))
+    if v is None:
+        return Separation(False, multipliers=multipliers)
     w, b = (v[:-1], v[-1]) if bias else (v, 0.0)
     if v.dtype != object:
         b = float(b)
     return Separation(True, w, b, float((labels * _heights(points, w, b)).min()))
-
-
-# the smallest that HiGHS takes
-TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 def checked_sample(X: ArrayLike, y: ArrayLike, *, both: bool) -> tuple[Floats, Floats]:
@@ -165,11 +106,6 @@ def checked_sample(X: ArrayLike, y: ArrayLike, *, both: bool) -> tuple[Floats, F
     return points, labels
 
 
-def _middle(f: Floats, y: Floats) -> float:
-    """The bias that makes the smallest margins of both classes equal."""
-    return -(float(f[y > 0].min()) + float(f[y < 0].max())) / 2
-
-
 def _heights(points: Floats, w: NDArray[Any], b: Any) -> Floats:
     """The signed distances of points to a hyperplane, in fractions where floats leave their range."""
     if w.dtype != object:
@@ -179,9 +115,8 @@ def _heights(points: Floats, w: NDArray[Any], b: Any) -> Floats:
             if 1e-100 < length < 1e100 and 1e-200 < most < 1e200:
                 found: Floats = (points @ w + b) / length
                 return found
-    rows = np.array([[fraction(entry) for entry in row] for row in points.tolist()], dtype=object)
-    normal = objects([fraction(entry) for entry in w.tolist()])
-    values = rows @ normal + fraction(b)
+    normal = as_fractions(w)
+    values = as_fractions(points) @ normal + fraction(b)
     square = normal @ normal
     return np.array([(-1 if value < 0 else 1) * root(value * value / square) for value in values])
 

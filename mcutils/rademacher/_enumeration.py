@@ -7,6 +7,7 @@ from math import fsum
 import numpy as np
 
 from .._typing import Floats
+from ..exact import all_signs
 
 # Additions that an exact enumeration may take: some seconds.
 MOST_STEPS = 2**33
@@ -74,12 +75,6 @@ def _squared_norms(features: Floats) -> Iterator[Floats]:
         squares = np.empty(2 ** len(moves))
         jit.squared_norms(start, moves, squares)
         yield squares
-
-
-def all_signs(n: int) -> Floats:
-    """The 2^n rows of n signs."""
-    bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
-    return 1 - 2 * bits.astype(np.float64)
 
 
 def mean_norm(features: Floats, copies: int = 1) -> float:

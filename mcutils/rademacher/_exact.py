@@ -5,7 +5,8 @@ from math import fsum
 
 import numpy as np
 
-from ._enumeration import all_signs, too_many
+from ..exact import all_signs
+from ._enumeration import too_many
 from ._families import Family, KnownFamily, Suprema, as_family, checked_suprema, in_range
 
 # All signs of so many, when the supremum is a function of Python.

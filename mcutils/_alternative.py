@@ -1,8 +1,9 @@
-r"""Strict linear inequalities in whole numbers: what floating point proposes, checked, and the rest.
+r"""Strict linear inequalities, or multipliers that refute them, for `mcutils.capacity` and `mcutils.binary`.
 
 Some rows a are strict. Either some v has :math:`\langle a, v \rangle > 0` for the strict rows and
 :math:`\ge 0` for the others; or multipliers that are not negative, those of the strict rows with the sum 1,
-make the rows add up to 0 (prop-capacity-alternative). Nothing here rounds, so no answer needs trust.
+make the rows add up to 0 (prop-capacity-alternative). :func:`decide` lets a linear programme in floating
+point propose an answer, checks it in whole numbers, and decides in whole numbers where the proposal fails.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
 Objects: TypeAlias = NDArray[np.object_]
 
+# The smallest that HiGHS takes.
+TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _EPS = float(np.finfo(np.float64).eps)
 # The largest prime below 2^26: sums of up to 2^10 products of two remainders fit 64 bits.
 _PRIME = 67_108_859
@@ -25,6 +28,94 @@ _DIGIT = 26
 # Up to so many columns the simplex method is run on whole numbers where floating point decides nothing; with
 # more of them the digits take minutes.
 _MOST_COLUMNS = 50
+
+
+def decide(
+    table: NDArray[Any], n_strict: int, *, blocks: int = 0, exact: bool = False
+) -> tuple[NDArray[Any] | None, Objects | None]:
+    """A solution, or else the multipliers of the rows that prove that there is none.
+
+    Parameters
+    ----------
+    table : (n, D) array of float64, integers or numbers of Python
+    n_strict : int
+        The first so many rows are strict.
+    blocks : int
+        The columns are this number of equal blocks, each with a constant feature, its negative or 0 in the
+        last column. The programme then sees the other features shifted to their midpoints, since a distant
+        origin would hide how they differ. 0: nothing is known of the columns.
+    exact : bool
+        Decide in fractions at once.
+
+    Returns
+    -------
+    solution : (D,) array or None
+        Of floats where these solve the inequalities exactly, else (and with ``exact``) of fractions.
+    multipliers : (n,) array of fractions or None
+
+    Raises
+    ------
+    RuntimeError
+        If floating point proves neither and D is too large for fractions.
+    """
+    rows = Rows(table, n_strict)
+    if exact:
+        v, weights = simplex(rows, np.arange(len(table)))
+        return (None, objects(weights or [])) if v is None else (objects(v), None)
+    A, columns = scaled(table)
+    proposed, support = _proposal(A, n_strict, blocks)
+    if proposed is not None:
+        v = [fraction(entry) * factor for entry, factor in zip(proposed.tolist(), columns, strict=True)]
+        if rows.solved_by(v, *rounded_leads(A, proposed)):
+            floats = in_floats(v)  # without rounding: the factors are powers of two
+            return objects(v) if floats is None else floats, None
+    weights = multipliers(rows, support)
+    if weights is None:
+        v, weights = search(rows, support)
+        if v is not None:
+            floats = in_floats(v)
+            if floats is not None and rows.solved_by([fraction(entry) for entry in floats.tolist()]):
+                return floats, None
+            return objects(v), None
+    return None, objects(weights or [])
+
+
+def _proposal(A: Floats, n_strict: int, blocks: int) -> tuple[Floats | None, Ints]:
+    """The v in a box with the largest t such that A v >= t in the strict rows and A v >= 0 in the others.
+
+    The second array holds the rows with positive multipliers. Where the programme fails, both are empty.
+    """
+    from scipy.optimize import linprog  # loaded when it is needed
+
+    n, size = A.shape
+    ends, width, shift = np.ones(size), np.ones(size), np.zeros(0)
+    if blocks:
+        parts = A.reshape(n, blocks, -1)
+        features, constant = parts[..., :-1], parts[..., -1:]
+        present = constant != 0
+        places = features / np.where(present, constant, 1.0)
+        low = places.min(axis=0, where=present, initial=np.inf)
+        shift = (low + places.max(axis=0, where=present, initial=-np.inf)) / 2
+        A = np.concatenate([features - constant * shift, constant], axis=2).reshape(n, size)
+        width = np.abs(A).max(axis=0)
+        width[width == 0] = 1.0
+        A = A / width
+        ends.reshape(blocks, -1)[:, -1] = parts.shape[2]  # as far as the other terms reach
+    answer = linprog(
+        np.append(np.zeros(size), -1.0),
+        A_ub=np.column_stack([-A, np.arange(n) < n_strict]),
+        b_ub=np.zeros(n),
+        bounds=[*zip(-ends, ends, strict=True), (None, None)],
+        method="highs",
+        options=TOLERANCES,
+    )
+    if answer.status != 0:
+        return None, np.zeros(0, dtype=np.intp)
+    v = answer.x[:size] / width
+    if blocks:
+        parts = v.reshape(blocks, -1)
+        parts[:, -1] -= (parts[:, :-1] * shift).sum(axis=1)
+    return v, np.flatnonzero(answer.ineqlin.marginals < 0)
 
 
 def fraction(entry: Any) -> Fraction:
@@ -110,11 +201,15 @@ class Rows:
         found: list[int] = (self.whole(chosen) @ objects([int(entry * common) for entry in inner])).tolist()
         return found
 
-    def solved_by(self, v: Sequence[Fraction], near: Floats, reach: Floats) -> bool:
+    def solved_by(
+        self, v: Sequence[Fraction], near: Floats | None = None, reach: Floats | float = 0.0
+    ) -> bool:
         """Whether v solves the inequalities; ``near`` are its products with the rows, but for ``reach``.
 
-        Those may all be multiplied, each by a positive number.
+        Those may all be multiplied, each by a positive number. Without them all products are exact.
         """
+        if near is None:
+            near = np.zeros(self.shape[0])
         if not any(v) or (near < -reach).any():
             return False
         doubtful = np.flatnonzero(~(near > reach))
