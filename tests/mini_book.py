@@ -28,8 +28,8 @@ def copy_to(folder: Path, *chapters: str) -> Path:
     shutil.copy(ROOT / "appendix" / "status.md", folder / "appendix")
     # the site's real settings, but for the ledger, which wants the whole book
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    config["sphinx"]["local_extensions"].pop("web.ext.ledger_pages")
-    config["sphinx"]["config"]["extensions"].remove("web.ext.ledger_pages")
+    config["sphinx"]["local_extensions"].pop("tools.sphinx.ledger_pages")
+    config["sphinx"]["config"]["extensions"].remove("tools.sphinx.ledger_pages")
     (folder / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
     return folder
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sphinx.pycode import ModuleAnalyzer
 
 from tools import docstrings, package
-from web.ext import api
+from tools.sphinx import api
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -9,7 +9,7 @@ import pytest
 from mini_book import copy_to, python
 
 from tools import notebooks
-from web.ext import katex
+from tools.sphinx import katex
 
 # what the build has to refuse, with what it says
 FAULTS = {

@@ -415,7 +415,7 @@ CONF = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 extensions = ["myst_nb", "sphinx_external_toc", "sphinx_proof", "sphinxcontrib.bibtex"]
-extensions.append("web.ext.ledger_pages")
+extensions.append("tools.sphinx.ledger_pages")
 external_toc_path = "_toc.yml"
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 bibtex_bibfiles = ["references.bib"]

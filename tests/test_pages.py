@@ -11,7 +11,7 @@ import tinycss2
 import yaml
 from mini_book import ROOT, copy_to, python
 
-from web.ext.bundle import used
+from tools.sphinx.bundle import used
 
 REPOSITORY = "https://github.com/somebody/book"
 

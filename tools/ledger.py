@@ -2,7 +2,7 @@
 
 ``python -m tools.ledger check`` prints every problem with its notebook and cell and exits with 1 if there
 is any. The pages "theorem ledger", "source map" and "errata" of the site are made from the same reading
-(web/ext/ledger_pages.py).
+(tools/sphinx/ledger_pages.py).
 
 What it reads: ``_toc.yml`` (only what stands there is published), the notebooks and Markdown pages that it
 lists, ``sources.yml`` and ``errata.yml``. Nothing is executed. The form of a cell's metadata, mutants

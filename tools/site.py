@@ -5,7 +5,7 @@
 
 Sphinx alone would let errors pass: a second build over the first one's files reports nothing that it
 has reported before. So what a build leaves behind is kept only if the build was clean. Then a change of
-pages, of mcutils or of data has only those pages read again that it can reach (web/ext/incremental.py);
+pages, of mcutils or of data has only those pages read again that it can reach (tools/sphinx/incremental.py);
 any other change, of a style, a program, the configuration, starts from nothing. Every warning is an error.
 Chapters are not executed anew for that: see tools/stored.py.
 """
@@ -34,7 +34,8 @@ LOG = BUILD / "site.log"
 STATE = BUILD / "site.json"
 
 # Where a change has only the pages read again that depend on it: Sphinx knows of pages, of what their
-# directives read and of the docstrings on the page of mcutils; web/ext/incremental.py of chapters' outputs.
+# directives read and of the docstrings on the page of mcutils; tools/sphinx/incremental.py knows of the
+# outputs of chapters.
 FOLLOWED = ("chapters/", "appendix/", "mcutils/", "index.md", "errata.yml", "sources.yml", "results/")
 
 PROCESSES = min(4, os.cpu_count() or 1)

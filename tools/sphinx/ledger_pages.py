@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def source(item: str) -> str:
     return f"{{ref}}`{item} <{source_anchor(item)}>`"
 
 
-def table(head: tuple[str, ...], widths: tuple[int, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+def table(head: tuple[str, ...], widths: tuple[int, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     """A list-table, whose cells may wrap: on a phone a column is about fifteen letters wide."""
     yield ":::::{list-table}"
     yield ":header-rows: 1"

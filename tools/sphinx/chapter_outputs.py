@@ -11,6 +11,7 @@ Also here, because they come from the same place: the directives `execution-time
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
@@ -67,7 +68,7 @@ class Table(SphinxDirective):
 
     heads: tuple[str, ...]
 
-    def rows(self) -> list[tuple[str, ...]]:
+    def rows(self) -> Sequence[tuple[str, ...]]:
         raise NotImplementedError
 
     def run(self) -> list[nodes.Node]:
@@ -81,7 +82,7 @@ class Table(SphinxDirective):
 class ExecutionTimes(Table):
     heads = ("chapter", "seconds")
 
-    def rows(self) -> list[tuple[str, ...]]:
+    def rows(self) -> Sequence[tuple[str, ...]]:
         rows = []
         total = 0.0
         for path in chapters(self.env, list(self.env.found_docs)):
@@ -96,7 +97,7 @@ class ExecutionTimes(Table):
 class Versions(Table):
     heads = ("program", "version")
 
-    def rows(self) -> list[tuple[str, ...]]:
+    def rows(self) -> Sequence[tuple[str, ...]]:
         own = [("mcutils", __version__), ("Python", python_version())]
         return own + [(name, version(name)) for name in SHOWN_VERSIONS]
 

@@ -21,9 +21,10 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from web.ext import katex
+from tools.sphinx import katex
+from tools.stored import ROOT
 
-ICONS = Path(__file__).parents[1] / "vendor" / "fontawesome"
+ICONS = ROOT / "web" / "vendor" / "fontawesome"
 
 SHORTEST, LONGEST = 50, 160  # what search engines show of a description
 

@@ -31,10 +31,11 @@ from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
 from tools import notebooks
+from tools.stored import ROOT
 
 logger = logging.getLogger(__name__)
 
-VENDORED = Path(__file__).parents[1] / "vendor" / "katex"
+VENDORED = ROOT / "web" / "vendor" / "katex"
 IN_SITE = "katex"  # below _static
 
 NUMBERS_ITSELF = re.compile(r"\\begin\{(equation|align|alignat|gather|multline|eqnarray|flalign)\}")

@@ -46,7 +46,7 @@ def class_signature(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returned: str | None
 ) -> tuple[str | None, str | None] | None:
     """The signature of a dataclass as one would write it."""
-    if what != "class" or not dataclasses.is_dataclass(obj):
+    if not isinstance(obj, type) or not dataclasses.is_dataclass(obj):
         return None
     made = {f.name: f.default_factory for f in dataclasses.fields(obj) if callable(f.default_factory)}
     shown = []

@@ -1,0 +1,1 @@
+"""The extensions that Sphinx loads to build the site; `_config.yml` lists them."""
