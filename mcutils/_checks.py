@@ -82,21 +82,6 @@ def number(
     return float(value)
 
 
-def first_call(machine: Any, classes: Any) -> bool:
-    """Whether this is the first ``partial_fit`` of the machine; if so, set its ``classes_``."""
-    known = getattr(machine, "classes_", None)
-    if classes is None:
-        if known is None:
-            raise ValueError("classes must be given in the first call of partial_fit, found None")
-        return False
-    given = np.unique(classes)
-    if known is None:
-        machine.classes_ = given
-    elif not np.array_equal(known, given):
-        raise ValueError(f"classes must stay {known.tolist()}, found {given.tolist()}")
-    return known is None
-
-
 def one_of(value: Any, name: str, allowed: Collection[str]) -> str:
     """One of the names in ``allowed``.
 

@@ -14,12 +14,11 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils import Tags, _safe_indexing, check_array, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import (
     check_consistent_length,
@@ -27,7 +26,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ._checks import first_call, integer, jobs
+from ._base import ScoreClassifier, class_codes, codes_among, first_batch
+from ._checks import integer, jobs
 from ._typing import Floats, Ints
 from ._weights import example_weights, refuse_idle
 from .binary import BinarySVM
@@ -51,7 +51,7 @@ def _base_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
-class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
     """A multi-class classifier out of binary machines: ``estimators_``, one for each column of a code.
 
     A subclass has the parameters ``estimator``, ``n_jobs`` and ``verbose``, and what these methods ask for.
@@ -77,10 +77,6 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """What machine s learns."""
         raise NotImplementedError
 
-    def _values(self, X: Any) -> NDArray[Any]:
-        """What decides: (n, k), or for two classes (n,)."""
-        raise NotImplementedError
-
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit all machines.
 
@@ -99,10 +95,7 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         self._check_parameters()
         labels = self._check_data(X, y, "fit", sample_weight, reset=True)
-        self.classes_, rows = np.unique(labels, return_inverse=True)
-        k = len(self.classes_)
-        if k < 2:
-            raise ValueError(f"y must have at least 2 classes, found {k} class: {self.classes_.tolist()}")
+        self.classes_, rows = class_codes(labels)
         weights = None
         if sample_weight is not None:
             weights = example_weights(sample_weight, len(rows))
@@ -141,24 +134,18 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 f"partial_fit needs examples, and a precomputed kernel has none: found {self.estimator!r}"
             )
-        first = first_call(self, classes)
-        if len(self.classes_) < 2:
-            raise ValueError(f"classes must be at least 2 classes, found {self.classes_.tolist()}")
+        first = first_batch(self, classes)
         labels = self._check_data(X, y, "partial_fit", sample_weight, reset=first)
-        unknown = np.setdiff1d(labels, self.classes_)
-        if len(unknown):
-            raise ValueError(
-                f"y must have labels among the classes {self.classes_.tolist()}, found {unknown.tolist()}"
-            )
+        codes = codes_among(self.classes_, labels)
         weights = None if sample_weight is None else example_weights(sample_weight, len(labels))
         machines = getattr(self, "estimators_", None)
         if first or machines is None:
             machines = [clone(self.estimator) for _ in range(self._prepare())]
-        self._fit_columns(X, np.searchsorted(self.classes_, labels), weights, len(machines), machines)
+        self._fit_columns(X, codes, weights, len(machines), machines)
         return self
 
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """The values whose first argmax :meth:`predict` answers, ties included.
+    def column_scores(self, X: Any) -> Floats:
+        """The scores of the binary machines, a column for each of ``estimators_``.
 
         Parameters
         ----------
@@ -166,30 +153,9 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Returns
         -------
-        (n, k) array
-            For two classes (n,), as everywhere in scikit-learn: positive for the second class.
+        (n, l) array
         """
         self._check_parameters()
-        return self._values(X)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the largest value of :meth:`decision_function`; of several, the first.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array
-        """
-        values = self.decision_function(X)
-        winner = values > 0 if values.ndim == 1 else values.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[winner.astype(np.intp)]
-        return labels
-
-    def _scores(self, X: Any) -> Floats:
-        """The scores of the fitted machines, a column for each."""
         scorer = Scorer(self)
         scores: Floats = scorer(scorer.check(X)).T
         return scores
@@ -217,7 +183,6 @@ class BinaryReduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             validate_data(self, X, reset=reset, skip_check_array=True)
         check_consistent_length(X, labels)
-        check_classification_targets(labels)
         return labels
 
     def _fit_columns(

@@ -42,7 +42,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import train_test_split
@@ -55,6 +55,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ._base import ScoreClassifier, class_codes
 from ._checks import integer, jobs, number, one_of, seed, switch
 from ._weights import example_weights, in_units
 
@@ -331,7 +332,7 @@ class Rounds:
     bound: Floats
 
 
-class AdaBoostMH(ClassifierMixin, BaseEstimator):
+class AdaBoostMH(ScoreClassifier):
     r"""AdaBoost.MH with stumps, or with any classifier of scikit-learn as the base learner (alg-boosting-mh).
 
     The rounds end before ``n_estimators`` where the formula for :math:`\alpha_t` ends (prop-boosting-stops):
@@ -406,6 +407,8 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
     >>> machine.predict([[1.0], [7.0], [20.0]]).tolist()
     [[0, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
+
+    _takes_sparse = False
 
     def __init__(
         self,
@@ -541,7 +544,7 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
         (n, k) array
         """
         check_is_fitted(self)
-        values = self._validate(X)
+        values = self._validate(X, reset=False)
         found = np.zeros((len(values), len(self.classes_)))
         for _ in self._partial_sums(values, found):
             continue
@@ -559,23 +562,9 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
         (n, k) array
         """
         check_is_fitted(self)
-        values = self._validate(X)
+        values = self._validate(X, reset=False)
         for found in self._partial_sums(values, np.zeros((len(values), len(self.classes_)))):
             yield found.copy()
-
-    def decision_function(self, X: Any) -> Floats:
-        """What :meth:`predict` decides by, see :meth:`scores`.
-
-        Parameters
-        ----------
-        X : (n, d) array-like or data frame
-
-        Returns
-        -------
-        (n, k) array
-            For two classes (n,), as everywhere in scikit-learn: the second score less the first.
-        """
-        return self._decide(self.scores(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """The values of :meth:`decision_function` after each round.
@@ -589,7 +578,7 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
         (n, k) array, or (n,) for two classes
         """
         for found in self.staged_scores(X):
-            yield self._decide(found)
+            yield self._decided(found)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of the largest score, of several the first; with several labels those of positive score.
@@ -661,10 +650,8 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
         votes: NDArray[Any] = base.predict(points).reshape(-1, len(self.classes_))
         return votes
 
-    def _decide(self, scores: Floats) -> Floats:
-        if len(self.classes_) == 2 and not self.multilabel_:
-            return scores[:, 1] - scores[:, 0]
-        return scores
+    def _decided(self, scores: Floats) -> Floats:
+        return scores if self.multilabel_ else super()._decided(scores)
 
     def _answer(self, scores: Floats) -> NDArray[Any]:
         labels: NDArray[Any] = (
@@ -681,10 +668,6 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
         else:
             wrong = scores.argmax(axis=1) != Y.argmax(axis=1)
         return float(np.average(wrong, weights=weights))
-
-    def _validate(self, X: Any) -> Floats:
-        values: Floats = validate_data(self, X, dtype=np.float64, reset=False)
-        return values
 
     def _check_parameters(self) -> None:
         integer(self.n_estimators, "n_estimators", 1)
@@ -707,9 +690,7 @@ class AdaBoostMH(ClassifierMixin, BaseEstimator):
             raise ValueError("y must have one class for each example, or a column of 0 and 1 for each label")
         self.multilabel_ = kind == "multilabel-indicator"
         if not self.multilabel_:
-            self.classes_, codes = np.unique(column_or_1d(target, warn=True), return_inverse=True)
-            if len(self.classes_) < 2:
-                raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
+            self.classes_, codes = class_codes(column_or_1d(target, warn=True))
             return codes, _plus_minus(codes[:, None] == np.arange(len(self.classes_)))
         table = target.toarray() if issparse(target) else np.asarray(target)
         entries = np.unique(table)

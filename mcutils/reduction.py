@@ -302,8 +302,8 @@ class OneVsAll(BinaryReduction):
         signs[y] = 1
         return Column(signs, f"class {_label(self.classes_, y)} against all others")
 
-    def output_scores(self, X: Any) -> Floats:
-        """Scores :math:`f_y(x_i)` of all classes; for two classes, the first's is minus the second's.
+    def scores(self, X: Any) -> Floats:
+        """The scores of all classes, or with ``decode="sign"`` their signs; for two classes -f and f.
 
         Parameters
         ----------
@@ -313,13 +313,10 @@ class OneVsAll(BinaryReduction):
         -------
         (n, k) array
         """
-        scores = self._scores(X)
-        return scores if len(self.classes_) > 2 else np.hstack([-scores, scores])
-
-    def _values(self, X: Any) -> NDArray[Any]:
-        scores = self.output_scores(X)
-        values = np.sign(scores) if self.decode == "sign" else scores
-        return values if len(self.classes_) > 2 else values[:, 1]
+        table = self.column_scores(X)
+        if len(self.classes_) == 2:
+            table = np.hstack([-table, table])
+        return np.sign(table) if self.decode == "sign" else table
 
 
 class OneVsOne(BinaryReduction):
@@ -442,8 +439,8 @@ class OneVsOne(BinaryReduction):
         first, second = _label(self.classes_, y), _label(self.classes_, r)
         return Column(signs, f"the pair of classes {first} (+1) and {second} (-1)")
 
-    def pairwise_scores(self, X: Any) -> Floats:
-        """Scores :math:`f_{yr}(x_i)` of all pairs, in the order of ``pairs_``.
+    def scores(self, X: Any) -> Floats:
+        """What decides: votes, summed scores, or rounds survived or titles won; for two classes -f and f.
 
         Parameters
         ----------
@@ -451,12 +448,30 @@ class OneVsOne(BinaryReduction):
 
         Returns
         -------
-        (n, l) array
+        (n, k) array
         """
-        return self._scores(X)
+        self._check_parameters()
+        scorer = Scorer(self)
+        X = scorer.check(X)
+        if len(self.classes_) == 2:
+            first = scorer(X)[0]
+            return np.column_stack([first, -first])
+        if self.decode == "tournament":
+            return self._played(scorer, X).T.astype(np.float64)
+        if self.decode == "sum":
+            return self._summed(scorer, X).T
+        if self.ties == "first":
+            return _votes(self._tallied(scorer, X, count=True)[0])
+        # machines that are asked one by one are asked once
+        signs, total = self._tallied(scorer, X, count=True, add=scorer.linear is None)
+        if scorer.linear is not None:
+            total = self._summed(scorer, X)
+        # what is added is between -1/5 and 1/5: it cannot make up for half a vote
+        values: Floats = _votes(signs) + (total / (5 * (1 + np.abs(total)))).T
+        return values
 
     def votes(self, X: Any) -> Floats:
-        """The number of duels that each class wins, as :func:`votes` of :meth:`pairwise_scores`.
+        """The number of duels that each class wins, as :func:`votes` of :meth:`column_scores`.
 
         Parameters
         ----------
@@ -510,26 +525,6 @@ class OneVsOne(BinaryReduction):
             survived = _play(bracket, n, duel)
             titles += survived == survived.max(axis=0)
         return titles
-
-    def _values(self, X: Any) -> NDArray[Any]:
-        scorer = Scorer(self)
-        X = scorer.check(X)
-        if len(self.classes_) == 2:
-            second: Floats = -scorer(X)[0]
-            return second
-        if self.decode == "tournament":
-            return self._played(scorer, X).T
-        if self.decode == "sum":
-            return self._summed(scorer, X).T
-        if self.ties == "first":
-            return _votes(self._tallied(scorer, X, count=True)[0])
-        # machines that are asked one by one are asked once
-        signs, total = self._tallied(scorer, X, count=True, add=scorer.linear is None)
-        if scorer.linear is not None:
-            total = self._summed(scorer, X)
-        # what is added is between -1/5 and 1/5: it cannot make up for half a vote
-        values: Floats = _votes(signs) + (total / (5 * (1 + np.abs(total)))).T
-        return values
 
 
 def _label(classes: NDArray[Any], y: int) -> str:

@@ -23,15 +23,13 @@ import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
+from ._base import ScoreClassifier, class_codes, codes_among, first_batch
 from ._checks import (
     cost_matrix,
-    first_call,
     integer,
     number,
     one_of,
@@ -113,7 +111,7 @@ def rate(
     return float(square / (lam * (T - s)) * (start + 0.5 * (1 / np.arange(s + 1, T + 1)).sum()))
 
 
-class SubgradientMachine(ClassifierMixin, BaseEstimator):
+class SubgradientMachine(ScoreClassifier):
     r"""A linear machine for k classes, by stochastic subgradients (alg-subgradient-machine).
 
     It minimises :math:`\frac12 \|W\|_F^2 + C \sum_i s_i \ell_i(W)`, where :math:`\ell_i` is a hinge of
@@ -315,10 +313,7 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         X, labels = self._validate(X, y=y)
         squarable(X)
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
+        self.classes_, codes = class_codes(labels)
         weights = self._weights(X, codes, sample_weight)
         rows = np.flatnonzero(weights > 0)
         m = len(rows)
@@ -398,15 +393,10 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         if self.class_weight == "balanced":
             raise ValueError("class_weight 'balanced' needs all examples; give partial_fit a dict of weights")
-        first = first_call(self, classes)
-        if len(self.classes_) < 2:
-            raise ValueError(f"classes must be at least 2, found {self.classes_.tolist()}")
+        first = first_batch(self, classes)
         X, labels = self._validate(X, y=y, reset=first)
         squarable(X)
-        if not np.isin(labels, self.classes_).all():
-            unknown = np.setdiff1d(labels, self.classes_)
-            raise ValueError(f"y has labels that are not among the classes: {unknown[:6].tolist()}")
-        codes = np.searchsorted(self.classes_, labels)
+        codes = codes_among(self.classes_, labels)
         weights = self._weights(X, codes, sample_weight)
         rows = np.flatnonzero(weights > 0)
         if not hasattr(self, "_V"):
@@ -434,44 +424,9 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._scores(self._validate(X, reset=False))
 
-    def decision_function(self, X: Any) -> Floats:
-        """The scores of all classes; for two classes the second less the first.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n, k) array, or (n,) array for two classes
-        """
-        found = self.scores(X)
-        if found.shape[1] > 2:
-            return found
-        ahead: Floats = found[:, 1] - found[:, 0]
-        return ahead
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of the largest score; ties go to the smallest class.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array
-        """
-        largest = self.scores(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[largest]
-        return labels
-
     def _scores(self, X: Any) -> Floats:
         table: Floats = X @ self.coef_.T + self.intercept_
         return table
-
-    def _validate(self, X: Any, **more: Any) -> Any:
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", **more)
 
     def _check_parameters(self) -> None:
         one_of(self.loss, "loss", LOSSES)
@@ -661,8 +616,3 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         """Half the squared norm of the parameters that make these rows."""
         V = W if self.class_map is None else np.linalg.pinv(self.class_map.matrix) @ W
         return 0.5 * float(np.vdot(V, V))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

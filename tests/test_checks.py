@@ -1,7 +1,6 @@
 """The checks of arguments: what they let through, and that they name what they refuse."""
 
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -58,20 +57,6 @@ def test_the_ends_of_an_interval():
 def test_a_name_is_one_of_those_allowed(value):
     with pytest.raises(ValueError, match=r"^loss must be one of 'hinge', 'squared', found "):
         _checks.one_of(value, "loss", ("hinge", "squared"))
-
-
-def test_the_first_call_of_partial_fit_names_the_classes():
-    machine = SimpleNamespace()
-    with pytest.raises(
-        ValueError, match=r"^classes must be given in the first call of partial_fit, found None$"
-    ):
-        _checks.first_call(machine, None)
-    assert _checks.first_call(machine, ["b", "a", "b"])
-    assert machine.classes_.tolist() == ["a", "b"]
-    assert not _checks.first_call(machine, None)
-    assert not _checks.first_call(machine, ("a", "b"))
-    with pytest.raises(ValueError, match=r"^classes must stay \['a', 'b'\], found \['a', 'c'\]$"):
-        _checks.first_call(machine, ["a", "c"])
 
 
 @pytest.mark.parametrize("value", ["1", b"1", None, [None], [1j], 1 + 1j, ["a", 1], [[1], "a"], object()])

@@ -846,7 +846,7 @@ def test_the_decision_function_is_minus_the_distance(iris):
     X, y = iris
     for decoding in BUILT_IN:
         machine = ecoc.OutputCode(RidgeClassifier(), decoding=decoding).fit(X, y)
-        found = ecoc.decode(machine.output_scores(X), machine.code_, decoding)
+        found = ecoc.decode(machine.column_scores(X), machine.code_, decoding)
         expected = found.log_distances if decoding == "exponential" else found.distances
         np.testing.assert_array_equal(machine.decision_function(X), -expected)
 
@@ -880,7 +880,7 @@ def test_all_pairs_by_hamming_agrees_with_one_vs_one(digits):
     X, y = digits
     ours = ecoc.OutputCode(LinearSVC(random_state=0), decoding="hamming").fit(X, y)
     peer = OneVsOneClassifier(LinearSVC(random_state=0)).fit(X, y)
-    found = ecoc.decode(ours.output_scores(X), ours.code_)
+    found = ecoc.decode(ours.column_scores(X), ours.code_)
     clear = ~found.tied  # the peer breaks ties by the scores
     assert clear.mean() > 0.8
     np.testing.assert_array_equal(ours.predict(X)[clear], peer.predict(X)[clear])
@@ -908,7 +908,7 @@ def test_columns_can_be_fitted_side_by_side(digits):
     alone = ecoc.OutputCode(RidgeClassifier()).fit(X, y)
     together = ecoc.OutputCode(RidgeClassifier(), n_jobs=2).fit(X, y)
     # not to the bit: a worker has its own number of BLAS threads, and so its own rounding
-    np.testing.assert_allclose(together.output_scores(X), alone.output_scores(X), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(together.column_scores(X), alone.column_scores(X), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 2], [-7, 3, 11], ["x", "yy", "zzz"], [False, True, False]])
@@ -927,7 +927,7 @@ def test_certain_probabilities_give_finite_scores(iris):
     machine = ecoc.OutputCode(forest, decoding="exponential").fit(X, y)
     probabilities = machine.estimators_[0].predict_proba(X)[:, 1]
     assert {0.0, 1.0} <= set(probabilities.tolist())
-    scores = machine.output_scores(X)[:, 0]
+    scores = machine.column_scores(X)[:, 0]
     middle = (probabilities > 0) & (probabilities < 1)
     p = probabilities[middle]
     np.testing.assert_allclose(scores[middle], np.log(p / (1 - p)), atol=1e-12)
@@ -941,7 +941,7 @@ def test_a_weight_counts_as_so_many_copies(iris, base):
     weight = np.random.default_rng(0).integers(0, 4, size=len(y))
     weighted = ecoc.OutputCode(base).fit(X, y, sample_weight=weight)
     repeated = ecoc.OutputCode(base).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    np.testing.assert_allclose(weighted.output_scores(X), repeated.output_scores(X), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(weighted.column_scores(X), repeated.column_scores(X), rtol=1e-6, atol=1e-9)
 
 
 def test_data_frames_reach_the_machines_as_data_frames(iris):
@@ -990,7 +990,7 @@ def test_the_bound_of_a_fitted_machine_is_that_of_its_scores(iris):
     X, y = iris
     machine = ecoc.OutputCode(LogisticRegression(), decoding="logistic").fit(X, y)
     rows = np.searchsorted(machine.classes_, y)
-    expected = ecoc.training_error_bound(machine.output_scores(X), rows, machine.code_, "logistic")
+    expected = ecoc.training_error_bound(machine.column_scores(X), rows, machine.code_, "logistic")
     assert machine.training_error_bound(X, y) == expected
     assert expected.error >= 1 - machine.score(X, y) - 1e-12
     assert expected.error <= expected.sharper
@@ -1022,7 +1022,7 @@ def test_data_that_cannot_work_are_refused(iris):
         ecoc.OutputCode(KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(150))
     with pytest.raises(ValueError, match=r"not be zero for a whole class, found it zero for \['setosa'\]"):
         ecoc.OutputCode(GaussianNB()).fit(X, y, sample_weight=(y != "setosa").astype(float))
-    with pytest.raises(ValueError, match=r"labels that were not in fit: \['iris'\]"):
+    with pytest.raises(ValueError, match=r"labels that are not among the classes: \['iris'\]"):
         ecoc.OutputCode(GaussianNB()).fit(X, y).training_error_bound(X, np.full(150, "iris"))
 
 
@@ -1040,7 +1040,7 @@ def test_batches_make_the_same_machine_as_all_at_once(digits, code):
         machine.partial_fit(X[part], y[part], classes=np.arange(10))
     whole = ecoc.OutputCode(MultinomialNB(), code=code, random_state=0).fit(X, y)
     np.testing.assert_array_equal(machine.code_, whole.code_)
-    np.testing.assert_allclose(machine.output_scores(X), whole.output_scores(X), atol=1e-9)
+    np.testing.assert_allclose(machine.column_scores(X), whole.column_scores(X), atol=1e-9)
 
 
 @pytest.mark.parametrize("code", ["all-pairs", "one-vs-all", "sparse"])
@@ -1048,4 +1048,4 @@ def test_a_precomputed_kernel_is_cut_to_the_examples_of_a_column(iris, code):
     X, y = iris
     given_ = ecoc.OutputCode(SVC(kernel="precomputed"), code=code, random_state=0).fit(X @ X.T, y)
     implicit = ecoc.OutputCode(SVC(kernel="linear"), code=code, random_state=0).fit(X, y)
-    np.testing.assert_allclose(given_.output_scores(X @ X.T), implicit.output_scores(X), atol=1e-6)
+    np.testing.assert_allclose(given_.column_scores(X @ X.T), implicit.column_scores(X), atol=1e-6)

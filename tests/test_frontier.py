@@ -758,7 +758,7 @@ def test_trees_say_what_is_wrong(kind):
     with pytest.raises(ValueError, match=r"but KNeighborsClassifier.* does not take it"):
         kind(KNeighborsClassifier(), order="given").fit(X, y, sample_weight=np.ones(len(y)))
     machine = kind().fit(X, y)
-    with pytest.raises(ValueError, match=r"y has labels that were not in fit: \[7\]"):
+    with pytest.raises(ValueError, match=r"y has labels that are not among the classes: \[7\]"):
         machine.eliminations(X[:2], [0, 7])
     with pytest.raises(ValueError, match=r"(?i)sample.weights? must .*zero"):
         machine.eliminations(X[:2], [0, 1], sample_weight=[0, 0])

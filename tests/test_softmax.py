@@ -754,7 +754,7 @@ def test_held_out_examples_calibrate_a_machine_that_is_trained_already(digits):
     machine = SoftmaxRegression(1e4).fit(X, y)  # right everywhere in training, and far too sure of it
     halves = Z[:450], z[:450], Z[450:], z[450:]
     found = WithProbabilities(machine, cv="prefit").fit(*halves[:2])
-    assert found.machine_ is machine
+    assert found.estimator_ is machine
     assert found.temperatures_[0].temperature > 1.5
     before, after = machine.predict_proba(halves[2]), found.predict_proba(halves[2])
     assert softmax.log_loss(after, halves[3]) < softmax.log_loss(before, halves[3])
@@ -767,7 +767,7 @@ def test_two_classes_use_the_one_score():
     X, y = make_blobs(200, centers=2, cluster_std=4.0, random_state=0)
     names = np.array(["no", "yes"])[y]
     found = WithProbabilities(binary.BinarySVM(), random_state=0).fit(X, names)
-    f = found.machine_.decision_function(X)
+    f = found.estimator_.decision_function(X)
     T = found.temperatures_[0].temperature
     np.testing.assert_allclose(found.predict_proba(X)[:, 1], 1 / (1 + np.exp(-f / T)), atol=1e-12)
     coupled = WithProbabilities(OneVsOne(binary.BinarySVM()), method="coupling", random_state=0).fit(X, names)
@@ -779,16 +779,16 @@ def test_weights_reach_the_machine_and_the_temperature():
     weights = np.random.default_rng(0).integers(1, 4, 90)
     even = WithProbabilities(SoftmaxRegression(), random_state=0).fit(X, y)
     found = WithProbabilities(SoftmaxRegression(), random_state=0).fit(X, y, sample_weight=weights)
-    assert np.abs(found.machine_.coef_ - even.machine_.coef_).max() > 1e-3
+    assert np.abs(found.estimator_.coef_ - even.estimator_.coef_).max() > 1e-3
     np.testing.assert_allclose(
-        found.machine_.coef_, SoftmaxRegression().fit(X, y, sample_weight=weights).coef_, atol=1e-12
+        found.estimator_.coef_, SoftmaxRegression().fit(X, y, sample_weight=weights).coef_, atol=1e-12
     )
     twice = WithProbabilities(LinearSVC(random_state=0), random_state=0).fit(X, y, sample_weight=np.ones(90))
     once = WithProbabilities(LinearSVC(random_state=0), random_state=0).fit(X, y)
     assert twice.temperatures_[0].temperature == pytest.approx(once.temperatures_[0].temperature)
     # a machine that is trained already meets the weights in the temperature alone
-    prefit = WithProbabilities(even.machine_, cv="prefit").fit(X, y, sample_weight=weights)
-    repeated = WithProbabilities(even.machine_, cv="prefit").fit(
+    prefit = WithProbabilities(even.estimator_, cv="prefit").fit(X, y, sample_weight=weights)
+    repeated = WithProbabilities(even.estimator_, cv="prefit").fit(
         np.repeat(X, weights, axis=0), np.repeat(y, weights)
     )
     assert prefit.temperatures_[0].temperature == pytest.approx(repeated.temperatures_[0].temperature)
@@ -832,9 +832,9 @@ def test_what_cannot_be_calibrated_is_refused():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="method must be one of 'temperature', 'coupling', found 'platt'"):
         WithProbabilities(LinearSVC(), method="platt").fit(X, y)
-    with pytest.raises(ValueError, match="machine must have pairwise_scores for 'coupling'"):
+    with pytest.raises(ValueError, match="estimator must be a OneVsOne for 'coupling'"):
         WithProbabilities(LinearSVC(), method="coupling").fit(X, y)
-    with pytest.raises(ValueError, match="machine must have decision_function"):
+    with pytest.raises(ValueError, match="estimator must have decision_function"):
         WithProbabilities(KNeighborsClassifier()).fit(X, y)
     with pytest.raises(ValueError, match="found cv=5, and 2 examples of class 2"):
         WithProbabilities(LinearSVC()).fit(X[:102], y[:102])
@@ -845,7 +845,7 @@ def test_what_cannot_be_calibrated_is_refused():
     with pytest.raises(NotFittedError):
         WithProbabilities(LinearSVC(), cv="prefit").fit(X, y)
     half = LogisticRegression(max_iter=1000).fit(X[:100], y[:100])
-    with pytest.raises(ValueError, match=r"classes \[0, 1\] of the machine, found \[2\]"):
+    with pytest.raises(ValueError, match=r"labels that are not among the classes: \[2\]"):
         WithProbabilities(half, cv="prefit").fit(X, y)
     pairwise = OneVsOne(SoftmaxRegression()).fit(X, y)
     with pytest.raises(ValueError, match="coupling needs held-out examples"):

@@ -3,21 +3,21 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from numpy.typing import ArrayLike
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
 
+from .._base import ScoreClassifier, class_codes
 from .._checks import integer, number, switch
-from .._rows import gram_of, is_precomputed, refuse_underflow
+from .._rows import gram_of, refuse_underflow
 from .._typing import Floats
 from .._weights import example_weights, refuse_idle, times_class_weight
 from ..kernel import Kernel, resolve
 from ._svm import solve
 
 
-class BinarySVM(ClassifierMixin, BaseEstimator):
+class BinarySVM(ScoreClassifier):
     r"""The support vector machine of two classes, linear or with a kernel, solved to a certified gap.
 
     It minimises :math:`\frac12 \|w\|^2 + \sum_i C_i \xi_i` (def-binary-soft), where :math:`C_i` is C times
@@ -142,14 +142,11 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
         """
         bias, tol = switch(self.bias, "bias"), number(self.tol, "tol", above=0)
         given = getattr(X, "dtype", None)
-        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(labels)
-        target = type_of_target(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        X, labels = self._validate(X, y=y)
+        self.classes_, codes = class_codes(labels, "2 classes")
         if len(self.classes_) > 2:
+            target = type_of_target(labels)
             raise ValueError(f"Only binary classification is supported. The type of the target is {target}.")
-        if len(self.classes_) < 2:
-            raise ValueError(f"y must have 2 classes, found 1 class: {self.classes_.tolist()}")
         signs: Floats = np.where(codes > 0, 1.0, -1.0)
         prices = self._prices(signs, sample_weight)
         max_iter = integer(self.max_iter, "max_iter", 1)
@@ -184,8 +181,10 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
         refuse_idle(factors, self.classes_, codes)
         return np.where(factors > 0, float(self.C) * np.where(factors > 0, factors, 1.0), 0.0)
 
-    def decision_function(self, X: Any) -> Floats:
-        """The score :math:`f(x)` of each row.
+    _opposite = True
+
+    def scores(self, X: Any) -> Floats:
+        """The scores of both classes, -f(x) and f(x).
 
         Parameters
         ----------
@@ -194,37 +193,19 @@ class BinarySVM(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        (n,) array
+        (n, 2) array
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = self._validate(X, reset=False)
         if self.kernel_.name == "linear":
-            scores: Floats = X @ self.coef_[0]
+            f: Floats = X @ self.coef_[0]
         else:
             points = self.support_ if self.kernel_.name == "precomputed" else self.support_vectors_
-            scores = self.kernel_.expand(X, points, self.dual_coef_[0])
-        return scores + float(self.intercept_[0])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row: the second of ``classes_`` where the score is positive.
-
-        A score of exactly 0 is answered by the first class: ties go to the smallest class.
-
-        Parameters
-        ----------
-        X : (n, d) array-like or sparse matrix
-
-        Returns
-        -------
-        (n,) array
-        """
-        positive = self.decision_function(X) > 0
-        labels: NDArray[Any] = self.classes_[positive.astype(np.intp)]
-        return labels
+            f = self.kernel_.expand(X, points, self.dual_coef_[0])
+        f += float(self.intercept_[0])
+        return np.column_stack([-f, f])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags

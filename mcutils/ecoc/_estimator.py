@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._base import codes_among
 from .._checks import seed
 from .._reduction import BinaryReduction, Column
 from .._typing import Floats
@@ -69,7 +70,7 @@ class OutputCode(BinaryReduction):
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = load_iris(return_X_y=True)
     >>> machine = OutputCode(LogisticRegression(), code="all-pairs", decoding="logistic").fit(X, y)
-    >>> machine.code_.shape, machine.output_scores(X).shape
+    >>> machine.code_.shape, machine.column_scores(X).shape
     ((3, 3), (150, 3))
     >>> machine.score(X, y) > 0.95
     True
@@ -120,8 +121,8 @@ class OutputCode(BinaryReduction):
             raise ValueError(f"code must have one row for each class: {len(code)} rows, {k} classes in y")
         return code
 
-    def output_scores(self, X: Any) -> Floats:
-        """Scores :math:`f_s(x_i)` of the l machines.
+    def scores(self, X: Any) -> Floats:
+        """Minus the distances of the classes' rows; where these would overflow, minus their logarithms.
 
         Parameters
         ----------
@@ -129,14 +130,10 @@ class OutputCode(BinaryReduction):
 
         Returns
         -------
-        (n, l) array
+        (n, k) array
         """
-        return self._scores(X)
-
-    def _values(self, X: Any) -> Floats:
-        found = decode(self.output_scores(X), self.code_, self.decoding)
-        distances = found.distances if found.log_distances is None else found.log_distances
-        return distances[:, 0] - distances[:, 1] if len(self.classes_) == 2 else -distances
+        decoded = decode(self.column_scores(X), self.code_, self.decoding)
+        return -(decoded.distances if decoded.log_distances is None else decoded.log_distances)
 
     def training_error_bound(self, X: Any, y: ArrayLike) -> TrainingErrorBound:
         """:func:`training_error_bound` of the fitted machines on examples, usually those of ``fit``.
@@ -151,9 +148,6 @@ class OutputCode(BinaryReduction):
         -------
         TrainingErrorBound
         """
-        scores = self.output_scores(X)
+        scores = self.column_scores(X)
         labels = np.asarray(y)
-        unknown = np.setdiff1d(labels, self.classes_)
-        if len(unknown):
-            raise ValueError(f"y has labels that were not in fit: {unknown[:6].tolist()}")
-        return training_error_bound(scores, np.searchsorted(self.classes_, labels), self.code_, self.decoding)
+        return training_error_bound(scores, codes_among(self.classes_, labels), self.code_, self.decoding)

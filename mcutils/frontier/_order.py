@@ -9,9 +9,10 @@ from scipy.sparse import issparse
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.validation import validate_data
 
+from .._base import class_codes
 from .._checks import number
 from .._typing import Floats, Ints
-from ._ridge import DIRECT, Factor, RidgeOneVsAll, centred_rows, checked_weights, class_codes, class_sums
+from ._ridge import DIRECT, Factor, RidgeOneVsAll, centred_rows, checked_weights, class_sums
 
 
 def mean_order(

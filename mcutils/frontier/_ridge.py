@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangular
 from scipy.sparse import csr_array, issparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearClassifierMixin
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from .._base import ScoreClassifier, class_codes
 from .._checks import number
 from .._typing import Floats, Ints
 from .._weights import example_weights, refuse_idle
@@ -29,7 +27,7 @@ _CHUNK = 2**21
 DIRECT, _RESIDUAL, _MOST_STEPS = 4096, 1e-10, 1000
 
 
-class RidgeOneVsAll(LinearClassifierMixin, BaseEstimator):
+class RidgeOneVsAll(LinearClassifierMixin, ScoreClassifier):
     r"""One-vs-all by least squares: a factorisation serves all classes.
 
     It minimises :math:`\sum_i w_i \|W x_i + b - e_{y_i}\|^2 + \alpha \|W\|_F^2`, where :math:`e_y` is the
@@ -99,7 +97,7 @@ class RidgeOneVsAll(LinearClassifierMixin, BaseEstimator):
         -------
         RidgeOneVsAll
         """
-        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        X, labels = self._validate(X, y=y)
         self.classes_, codes = class_codes(labels)
         weights = checked_weights(sample_weight, self.classes_, codes)
         alpha = number(self.alpha, "alpha", above=0)
@@ -109,10 +107,21 @@ class RidgeOneVsAll(LinearClassifierMixin, BaseEstimator):
             self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
         return self
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _opposite = True
+
+    def scores(self, X: Any) -> Floats:
+        """The scores of all classes; of two, -f(x) and f(x), by how much the second is ahead.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+        """
+        values: Floats = self.decision_function(X)
+        return values if values.ndim == 2 else np.column_stack([-values, values])
 
 
 class _CentredRows:
@@ -369,15 +378,6 @@ def class_sums(rows: Any, codes: Ints, weights: Floats, k: int) -> Any:
     """The weighted sum of the examples of each class."""
     m = len(codes)
     return csr_array((weights, (codes, np.arange(m))), shape=(k, m)) @ rows
-
-
-def class_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """The classes, sorted, and the position of each label among them."""
-    check_classification_targets(labels)
-    classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(f"y must have at least 2 classes, found 1 class: {classes.tolist()}")
-    return classes, codes
 
 
 def checked_weights(sample_weight: ArrayLike | None, classes: NDArray[Any], codes: Ints) -> Floats:

@@ -14,12 +14,13 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from .._base import class_codes, codes_among
 from .._checks import integer, seed
 from .._reduction import is_linear, selectable
 from .._typing import Bools, Floats, Ints
 from .._weights import example_weights
 from ._order import mean_order, spectral_order
-from ._ridge import RidgeOneVsAll, checked_weights, class_codes, leave_one_out_confusion, members
+from ._ridge import RidgeOneVsAll, checked_weights, leave_one_out_confusion, members
 
 ORDERS = ("given", "random", "confusion", "means")
 
@@ -256,10 +257,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         X, labels = selectable(X), np.asarray(y)
         check_consistent_length(X, labels)
-        unknown = np.setdiff1d(labels, self.classes_)
-        if len(unknown):
-            raise ValueError(f"y has labels that were not in fit: {unknown[:6].tolist()}")
-        return X, np.searchsorted(self.classes_, labels), example_weights(sample_weight, len(labels))
+        return X, codes_among(self.classes_, labels), example_weights(sample_weight, len(labels))
 
     def _eliminations(
         self, entered: list[float], lost: list[float], codes: Ints, weights: Floats

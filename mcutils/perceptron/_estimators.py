@@ -4,18 +4,17 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from scipy.sparse import vstack as sparse_vstack
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .. import kernel as kernels
-from .._checks import cost_matrix, first_call, integer, kernel_parameters, seed, switch
+from .._base import ScoreClassifier, class_codes, codes_among, first_batch
+from .._checks import cost_matrix, integer, kernel_parameters, seed, switch
 from .._rows import RowCache, is_precomputed
 from .._typing import Floats, Ints
 from .._weights import example_weights, times_class_weight
@@ -26,7 +25,7 @@ from ._updates import UPDATES, Update, check_update, step
 _BLOCK = 64
 
 
-class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
+class MulticlassPerceptron(ScoreClassifier):
     r"""The perceptron of k classes with any ultraconservative update (def-perceptron-ultraconservative).
 
     It starts at W = 0, visits one example after the other, and moves where the true class is not alone in
@@ -193,10 +192,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         most = integer(self.max_iter, "max_iter", 1)
         self._check_parameters()
         X, labels = self._validate(X, y=y)
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y must have {self._number}, found 1 class: {self.classes_.tolist()}")
+        self.classes_, codes = class_codes(labels, self._number)
         if is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel must be a square matrix in fit, found shape {X.shape}")
         weights = self._weigh(X, codes, sample_weight)
@@ -204,7 +200,7 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         if not len(rows):
             raise ValueError("sample_weight and class_weight must not be zero for all examples")
         self._begin(X)
-        self._epochs(X, codes.astype(np.intp), weights, rows, most)
+        self._epochs(X, codes, weights, rows, most)
         if not self.converged_:
             warnings.warn(
                 f"epoch {self.n_iter_}, the last, made {self.mistakes_[-1]} mistakes on {len(rows)} "
@@ -241,14 +237,9 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         if self.class_weight == "balanced":
             raise ValueError("class_weight 'balanced' needs all examples; give partial_fit a dict of weights")
-        first = first_call(self, classes) or not hasattr(self, "t_")
-        if len(self.classes_) < 2:
-            raise ValueError(f"classes must be {self._number}, found {self.classes_.tolist()}")
+        first = first_batch(self, classes, self._number) or not hasattr(self, "t_")
         X, labels = self._validate(X, y=y, reset=first)
-        unknown = np.setdiff1d(labels, self.classes_)
-        if len(unknown):
-            raise ValueError(f"y has labels that are not among the classes: {unknown[:6].tolist()}")
-        codes = np.searchsorted(self.classes_, labels).astype(np.intp)
+        codes = codes_among(self.classes_, labels)
         weights = self._weigh(X, codes, sample_weight)
         if first:
             self._begin(X)
@@ -281,40 +272,6 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
             else:
                 found = self._expand(X, self.dual_coef_.T) + self.intercept_
         return _finite(found)
-
-    def decision_function(self, X: Any) -> Floats:
-        """The values whose first argmax :meth:`predict` answers, see :meth:`scores`.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n, k) array
-            For two classes (n,), as everywhere in scikit-learn: the second score less the first.
-        """
-        found = self.scores(X)
-        return found[:, 1] - found[:, 0] if found.shape[1] == 2 else found
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the largest score; of several, the first.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array
-        """
-        found = self.scores(X)
-        labels: NDArray[Any] = self.classes_[found.argmax(axis=1)]
-        return labels
-
-    def _validate(self, X: Any, **more: Any) -> Any:
-        sparse = False if is_precomputed(self.kernel) else "csr"
-        return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, order="C", **more)
 
     def _weigh(self, X: Any, y: Ints, sample_weight: ArrayLike | None) -> Floats:
         """The weights s, after all checks that need the data."""
@@ -457,12 +414,6 @@ class MulticlassPerceptron(ClassifierMixin, BaseEstimator):
             self.moved_ = np.concatenate([self.moved_, before + np.searchsorted(support, ids)])
             self.moves_ = np.concatenate([self.moves_, moves])
             self._times = np.concatenate([self._times, times])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not is_precomputed(self.kernel)
-        return tags
 
 
 # Fitted attributes that only some configurations have.
@@ -702,7 +653,7 @@ class KernelPerceptron(MulticlassPerceptron):
 
     kernel: str | Kernel  # not None: that is refused
     update, cost, class_weight = "top", None, None
-    _number = "2 classes"
+    _number, _opposite = "2 classes", True
 
     def __init__(
         self,
@@ -744,19 +695,6 @@ class KernelPerceptron(MulticlassPerceptron):
         """
         f = super().scores(X)
         return np.hstack([-f, f])
-
-    def decision_function(self, X: Any) -> Floats:
-        """The score f(x) of each row; positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array
-        """
-        return self.scores(X)[:, 1]
 
     def _check_parameters(self) -> None:
         for name in ("bias", "average"):

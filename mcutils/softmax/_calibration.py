@@ -14,11 +14,12 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._base import class_codes, codes_among
 from .._checks import integer, jobs, one_of, seed
 from .._reduction import selectable
 from .._typing import Floats, Ints
 from .._weights import example_weights
-from ..reduction import pairs
+from ..reduction import OneVsOne, pairs
 from ._coupling import pairwise_coupling
 from ._temperature import temperature
 
@@ -35,9 +36,8 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    machine : estimator
-        A classifier with ``decision_function``; for "coupling" with ``pairwise_scores``, as
-        :class:`mcutils.reduction.OneVsOne`.
+    estimator : estimator
+        A classifier with ``decision_function``; for "coupling" a :class:`mcutils.reduction.OneVsOne`.
     method : {"temperature", "coupling"}
         ``"temperature"``: the softmax of the scores over one :func:`temperature`, with smoothed targets; of
         two classes with the one score f, those of (0, f). ``"coupling"``: a temperature for each pair of
@@ -55,7 +55,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     classes_ : (k,) array
         The labels, sorted.
-    machine_ : estimator
+    estimator_ : estimator
         The machine trained on all examples.
     temperatures_ : list of Temperature
         One, or one for each pair.
@@ -83,14 +83,14 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __init__(
         self,
-        machine: Any,
+        estimator: Any,
         *,
         method: Literal["temperature", "coupling"] = "temperature",
         cv: Any = 5,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ):
-        self.machine = machine
+        self.estimator = estimator
         self.method = method
         self.cv = cv
         self.random_state = random_state
@@ -112,16 +112,17 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         WithProbabilities
         """
-        asked = {"temperature": "decision_function", "coupling": "pairwise_scores"}
-        one_of(self.method, "method", asked)
+        one_of(self.method, "method", ("temperature", "coupling"))
         seed(self.random_state)
         jobs(self.n_jobs)
         if isinstance(self.cv, Integral):
             integer(self.cv, "cv", 2)
-        if isinstance(self.machine, type) or not hasattr(self.machine, asked[self.method]):
-            raise ValueError(
-                f"machine must have {asked[self.method]} for {self.method!r}, found {self.machine!r}"
-            )
+        coupling = self.method == "coupling"
+        given = self.estimator
+        able = isinstance(given, OneVsOne) if coupling else hasattr(given, "decision_function")
+        if isinstance(given, type) or not able:
+            wanted = "be a OneVsOne" if coupling else "have decision_function"
+            raise ValueError(f"estimator must {wanted} for {self.method!r}, found {given!r}")
         labels: NDArray[Any] = validate_data(self, X="no_validation", y=y)
         X = selectable(X)
         validate_data(self, X, reset=True, skip_check_array=True)
@@ -129,20 +130,18 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_classification_targets(labels)
         weights = None
         if sample_weight is not None:
-            if "sample_weight" not in signature(self.machine.fit).parameters:
-                raise ValueError(f"sample_weight is given, but {self.machine!r} does not take it")
+            if "sample_weight" not in signature(self.estimator.fit).parameters:
+                raise ValueError(f"sample_weight is given, but {self.estimator!r} does not take it")
             weights = example_weights(sample_weight, len(labels))
 
         if isinstance(self.cv, str) and self.cv == "prefit":
             self._prefit(X, labels, weights)
             return self
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
+        self.classes_, codes = class_codes(labels)
         folds = self._folds(labels, codes)
         tasks = [*folds, (np.arange(len(labels)), None)]
         answers = Parallel(n_jobs=self.n_jobs)(
-            delayed(_train_and_score)(self.machine, self.method, X, labels, weights, train, test)
+            delayed(_train_and_score)(self.estimator, self.method, X, labels, weights, train, test)
             for train, test in tasks
         )
         for fitted, _ in answers:
@@ -151,24 +150,18 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                     f"every fold must leave examples of all classes {self.classes_.tolist()} for training, "
                     f"found one with {fitted.tolist()}"
                 )
-        self.machine_ = answers[-1][1]
+        self.estimator_ = answers[-1][1]
         held_out = np.concatenate([test for _, test in folds])
         scores = np.concatenate([answer for _, answer in answers[:-1]])
         self._calibrate(scores, codes[held_out], None if weights is None else weights[held_out])
         return self
 
     def _prefit(self, X: Any, labels: NDArray[Any], weights: Floats | None) -> None:
-        check_is_fitted(self.machine)
-        self.machine_ = self.machine
-        self.classes_ = self.machine.classes_
-        unknown = np.setdiff1d(labels, self.classes_)
-        if len(unknown):
-            raise ValueError(
-                f"y must have labels among the classes {self.classes_.tolist()} of the machine, "
-                f"found {unknown.tolist()}"
-            )
-        scores = _score(self.machine_, self.method, X)
-        self._calibrate(scores, np.searchsorted(self.classes_, labels), weights)
+        check_is_fitted(self.estimator)
+        self.estimator_ = self.estimator
+        self.classes_ = self.estimator.classes_
+        codes = codes_among(self.classes_, labels)
+        self._calibrate(_score(self.estimator_, self.method, X), codes, weights)
 
     def _folds(self, labels: NDArray[Any], codes: Ints) -> list[tuple[Ints, Ints]]:
         if isinstance(self.cv, Integral):
@@ -223,7 +216,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         (n, k) array
         """
         check_is_fitted(self)
-        scores = _score(self.machine_, self.method, X)  # the machine checks X
+        scores = _score(self.estimator_, self.method, X)  # the machine checks X
         validate_data(self, X, reset=False, skip_check_array=True)
         if self.method == "temperature":
             return self.temperatures_[0].probabilities(scores)
@@ -252,7 +245,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.machine)
+        inner = get_tags(self.estimator)
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         tags.input_tags.pairwise = inner.input_tags.pairwise
@@ -263,7 +256,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 def _score(machine: Any, method: str, X: Any) -> Floats:
     """Scores of all classes, or of all pairs."""
     if method == "coupling":
-        found: Floats = np.asarray(machine.pairwise_scores(X), dtype=np.float64)
+        found: Floats = np.asarray(machine.column_scores(X), dtype=np.float64)
         return found
     scores = np.asarray(machine.decision_function(X), dtype=np.float64)
     return np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores

@@ -5,12 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from .._base import ScoreClassifier, class_codes
 from .._checks import integer, number, squarable, switch
 from .._typing import Floats, Ints
 from .._weights import example_weights, refuse_idle, times_class_weight
@@ -20,7 +18,7 @@ from ._newton import minimise
 from ._objective import Problem
 
 
-class SoftmaxRegression(ClassifierMixin, BaseEstimator):
+class SoftmaxRegression(ScoreClassifier):
     r"""Softmax regression: the linear machine of least cross-entropy (def-softmax-loss), solved to a
     certified gap.
 
@@ -127,13 +125,10 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
         before = None
         if switch(self.warm_start, "warm_start") and hasattr(self, "coef_"):
             before = self.classes_, np.column_stack([self.coef_, self.intercept_])
-        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        X, labels = self._validate(X, y=y)
         squarable(X)
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.classes_, codes = class_codes(labels)
         k, d = len(self.classes_), X.shape[1]
-        if k < 2:
-            raise ValueError(f"y must have at least 2 classes, found {k} class: {self.classes_.tolist()}")
         prices = price * _factors(self.classes_, codes, self.class_weight, sample_weight)
 
         V = np.zeros((k, d + fit_intercept))
@@ -161,14 +156,8 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
             )
         return self
 
-    def _scores(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        found: Floats = X @ self.coef_.T + self.intercept_
-        return found
-
-    def decision_function(self, X: Any) -> Floats:
-        r"""Scores :math:`f_y(x)` of all classes.
+    def scores(self, X: Any) -> Floats:
+        r"""The scores :math:`f_y(x)` of all classes, for two classes both.
 
         Parameters
         ----------
@@ -177,11 +166,10 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
         Returns
         -------
         (n, k) array
-            For two classes (n,), as everywhere in scikit-learn: the log-odds :math:`f_2 - f_1` of the second
-            class.
         """
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        check_is_fitted(self)
+        table: Floats = self._validate(X, reset=False) @ self.coef_.T + self.intercept_
+        return table
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of :meth:`predict_proba`, exact where these are almost 0 or 1.
@@ -194,7 +182,7 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
         -------
         (n, k) array
         """
-        return log_softmax(self._scores(X))
+        return log_softmax(self.scores(X))
 
     def predict_proba(self, X: Any) -> Floats:
         """The :func:`softmax` of the scores.
@@ -207,28 +195,7 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
         -------
         (n, k) array
         """
-        return softmax(self._scores(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the largest score; of several, the first.
-
-        Parameters
-        ----------
-        X : (n, d) array-like or sparse matrix
-
-        Returns
-        -------
-        (n,) array
-        """
-        values = self.decision_function(X)
-        winner = values > 0 if values.ndim == 1 else values.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[winner.astype(np.intp)]
-        return labels
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        return softmax(self.scores(X))
 
 
 def _factors(

@@ -4,15 +4,13 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, hstack, issparse
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from .._base import ScoreClassifier, class_codes
 from .._checks import gram_matrix, integer, number, one_of, squarable, switch
-from .._rows import WholeGram, WorkingSet, is_precomputed
+from .._rows import WholeGram, WorkingSet
 from .._typing import Floats, Ints
 from .._weights import example_weights, times_class_weight
 from ..hinge import HingeProblem
@@ -25,7 +23,7 @@ SOLVERS = ("block", "interior", "qp")
 PRECISIONS = ("auto", "single", "double")
 
 
-class _Machine(ClassifierMixin, BaseEstimator):
+class _Machine(ScoreClassifier):
     """What the two machines share: all but the loss."""
 
     _loss: str
@@ -84,11 +82,8 @@ class _Machine(ClassifierMixin, BaseEstimator):
         tol, max_iter = self._check_parameters()
         given = getattr(X, "dtype", None)
         X, labels = self._validate(X, y=y)
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.classes_, codes = class_codes(labels)
         k = len(self.classes_)
-        if k < 2:
-            raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
         weights = self._weights(X, codes, sample_weight)
         problem = HingeProblem(
             codes, loss=self._loss, C=self.C, cost=self.cost, sample_weight=weights, n_classes=k
@@ -150,41 +145,8 @@ class _Machine(ClassifierMixin, BaseEstimator):
         found += self.intercept_
         return found
 
-    def decision_function(self, X: Any) -> Floats:
-        """The scores of all classes; for two classes the second less the first.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n, k) array, or (n,) array for two classes
-        """
-        found = self.scores(X)
-        if found.shape[1] > 2:
-            return found
-        ahead: Floats = found[:, 1] - found[:, 0]
-        return ahead
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of the largest score; ties go to the smallest class.
-
-        Parameters
-        ----------
-        X : (n, d) array-like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array
-        """
-        largest = self.scores(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[largest]
-        return labels
-
     def _validate(self, X: Any, **more: Any) -> Any:
-        sparse = False if is_precomputed(self.kernel) else "csr"
-        found = validate_data(self, X, accept_sparse=sparse, dtype=np.float64, order="C", **more)
+        found = super()._validate(X, **more)
         rows = found[0] if isinstance(found, tuple) else found
         if issparse(rows) and not rows.has_canonical_format:
             rows = rows.copy()
@@ -231,12 +193,6 @@ class _Machine(ClassifierMixin, BaseEstimator):
         if self.dual_coef_.shape != zero.shape or not np.array_equal(self._codes, problem.labels):
             return zero
         return problem.coefficients(problem.nearest(problem.multipliers(self.dual_coef_)))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not tags.input_tags.pairwise
-        return tags
 
 
 def _precomputed(X: Floats, given: Any) -> Floats:

@@ -1,0 +1,124 @@
+"""What the classifiers share: the classes of a sample, and answers by the largest score."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from ._rows import is_precomputed
+from ._typing import Floats, Ints
+
+
+class ScoreClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that has a score for each class, and answers with the class of the largest.
+
+    A subclass has ``scores``. Its inputs are float64.
+    """
+
+    classes_: NDArray[Any]
+    # Whether inputs may be sparse; never where ``kernel`` is precomputed.
+    _takes_sparse = True
+    # Whether the scores of two classes are -f and f: then f is the decision function.
+    _opposite = False
+
+    def scores(self, X: Any) -> Floats:
+        """The scores of all classes, for two classes both.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+        """
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> Floats:
+        """The scores of all classes; for two classes (n,), as everywhere in scikit-learn.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+            Of two classes (n,): by how much the second is ahead.
+        """
+        return self._decided(self.scores(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the largest score; of several, the first.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+        """
+        largest = self.scores(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[largest]
+        return labels
+
+    def _decided(self, scores: Floats) -> Floats:
+        if scores.shape[1] > 2:
+            return scores
+        ahead: Floats = scores[:, 1] if self._opposite else scores[:, 1] - scores[:, 0]
+        return ahead
+
+    def _validate(self, X: Any, **more: Any) -> Any:
+        """Examples as scikit-learn checks them, with labels if ``y`` is among the rest."""
+        sparse = self._takes_sparse and not self._is_pairwise()
+        return validate_data(
+            self, X, accept_sparse="csr" if sparse else False, dtype=np.float64, order="C", **more
+        )
+
+    def _is_pairwise(self) -> bool:
+        return is_precomputed(getattr(self, "kernel", None))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_pairwise()
+        tags.input_tags.sparse = self._takes_sparse and not tags.input_tags.pairwise
+        return tags
+
+
+def class_codes(labels: NDArray[Any], wanted: str = "at least 2 classes") -> tuple[NDArray[Any], Ints]:
+    """The classes of a sample, sorted, at least two; and the position of each label among them."""
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y must have {wanted}, found 1 class: {classes.tolist()}")
+    return classes, codes.astype(np.intp, copy=False)
+
+
+def first_batch(estimator: Any, classes: ArrayLike | None, wanted: str = "at least 2 classes") -> bool:
+    """Whether this is the first ``partial_fit`` of the estimator; if so, set its ``classes_``."""
+    known = getattr(estimator, "classes_", None)
+    if classes is None:
+        if known is None:
+            raise ValueError("classes must be given in the first call of partial_fit, found None")
+        return False
+    given = np.unique(classes)
+    if known is not None and not np.array_equal(known, given):
+        raise ValueError(f"classes must stay {known.tolist()}, found {given.tolist()}")
+    if len(given) < 2:
+        raise ValueError(f"classes must be {wanted}, found {given.tolist()}")
+    if known is None:
+        estimator.classes_ = given
+    return known is None
+
+
+def codes_among(classes: NDArray[Any], labels: NDArray[Any]) -> Ints:
+    """The position of each label among classes that are known already."""
+    unknown = np.setdiff1d(labels, classes)
+    if len(unknown):
+        raise ValueError(f"y has labels that are not among the classes: {unknown[:6].tolist()}")
+    return np.searchsorted(classes, labels).astype(np.intp, copy=False)
