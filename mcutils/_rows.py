@@ -1,8 +1,7 @@
 """Gram matrices that are whole, or whose rows are computed when they are needed and kept while there is room.
 
-Each solver asks for rows in its own way, and has its own rule about which are kept: :class:`Gram` those that
-were used last, :class:`WorkingSet` those of the examples that the solver works on, :class:`RowCache` all of
-them until there is no more room.
+:class:`RowCache` computes, places and replaces rows. Each solver has its own rule about which rows it needs
+next: :class:`Gram`, :class:`WorkingSet` and :class:`MistakeRows`.
 """
 
 from collections.abc import Callable
@@ -21,7 +20,7 @@ CACHE_BYTES = 2**28
 
 # The rows of a Gram matrix are taken in blocks of at most this size.
 BLOCK = 512
-# A row cache computes at most this many rows at once.
+# For the mistakes that are to come, at most this many rows are computed at once.
 _ROWS = 64
 # A working set begins with this many rows, and grows by this many.
 FIRST, _MORE = 512, 256
@@ -45,46 +44,75 @@ def refuse_underflow(kernel: Kernel, X: Any, diagonal: Floats) -> None:
         )
 
 
-class Gram:
-    """A Gram matrix, whole or by rows: of these the last used are kept."""
+class RowCache:
+    """Rows of a Gram matrix: row i is ``rows[places[i]]``, and not there if ``places[i]`` is -1.
 
-    def __init__(self, diagonal: Floats, compute: Callable[[Ints, Any], Floats], whole: Floats | None = None):
-        self.diagonal, self.compute, self.whole = diagonal, compute, whole
-        if whole is None:
-            m = len(diagonal)
-            capacity = min(m, max(2 * BLOCK, CACHE_BYTES // (8 * m)))
-            self._kept = np.empty((capacity, m))
-            self._owner = np.full(capacity, -1)
-            self._place = np.full(m, -1)
-            self._asked = np.full(capacity, -1)
-            self._clock = 0
+    ``rows`` is the room for them; the first ``filled`` rows of it are those of the first examples.
+    """
+
+    def __init__(self, rows: Floats, filled: int = 0):
+        self.rows, self.filled = rows, filled
+        capacity, m = rows.shape
+        self.owner = np.arange(capacity)  # of a place, if it is filled
+        self.places = np.arange(m)
+        self.places[filled:] = -1
+        self.last = np.zeros(m, np.int64)  # when a row was last used
+        self.clock = 0
+
+    def compute(self, wanted: Ints) -> Floats:
+        """Rows that are not there; where all are there, none is computed."""
+        raise NotImplementedError
+
+    @property
+    def member(self) -> Floats:
+        """1 for each row that is there, else 0."""
+        return (self.places >= 0).astype(self.rows.dtype)
+
+    def take(self, new: Ints, worth: Any) -> None:
+        """Compute rows that are not there; where there is no room, instead of those of least worth."""
+        capacity = len(self.rows)
+        at = np.arange(self.filled, min(self.filled + len(new), capacity))
+        if len(at) < len(new):
+            least = np.argsort(worth[self.owner[: self.filled]], kind="stable")[: len(new) - len(at)]
+            self.places[self.owner[least]] = -1
+            at = np.concatenate([at, least])
+        self.filled = min(self.filled + len(new), capacity)
+        self.owner[at], self.places[new] = new, at
+        for start in range(0, len(new), 128):  # what a kernel takes beside its answer stays small
+            part = slice(start, start + 128)
+            self.rows[at[part]] = self.compute(new[part])
+
+    def bring(self, wanted: Ints) -> Ints:
+        """The places of some rows, computed if need be. They replace those that were not used for longest."""
+        self.clock += 1
+        self.last[wanted] = self.clock
+        missing = wanted[self.places[wanted] < 0]
+        if len(missing):
+            self.take(missing, self.last)
+        return self.places[wanted]
+
+
+class Gram(RowCache):
+    """A Gram matrix, whole or by rows: of these the last used are kept, at least two blocks."""
+
+    def __init__(self, diagonal: Floats, values: Callable[[Ints, Any], Floats], whole: Floats | None = None):
+        self.diagonal, self.values, self.whole = diagonal, values, whole
+        m = len(diagonal)
+        capacity = min(m, max(2 * BLOCK, CACHE_BYTES // (8 * m)))
+        rows, filled = (np.empty((capacity, m)), 0) if whole is None else (whole, m)
+        super().__init__(rows, filled)
 
     @classmethod
     def of_matrix(cls, matrix: Floats) -> "Gram":
         return cls(np.diag(matrix).copy(), lambda rows, columns: matrix[np.ix_(rows, columns)], whole=matrix)
 
-    def _at_hand(self, indices: Ints) -> tuple[Floats, Ints]:
-        """A matrix, and which of its rows are the wanted ones; at most a block of them."""
-        if self.whole is not None:
-            return self.whole, indices
-        self._clock += 1
-        known = self._place[indices] >= 0
-        self._asked[self._place[indices[known]]] = self._clock
-        missing = indices[~known]
-        if len(missing):
-            places = np.argsort(self._asked, kind="stable")[: len(missing)]
-            old = self._owner[places]
-            self._place[old[old >= 0]] = -1
-            for start in range(0, len(missing), 128):  # what a kernel takes beside its answer stays small
-                part = slice(start, start + 128)
-                self._kept[places[part]] = self.compute(missing[part], slice(None))
-            self._owner[places], self._place[missing], self._asked[places] = missing, places, self._clock
-        return self._kept, self._place[indices]
+    def compute(self, wanted: Ints) -> Floats:
+        return self.values(wanted, slice(None))
 
     def square(self, indices: Ints) -> Floats:
         if self.whole is not None:
             return self.whole[np.ix_(indices, indices)]
-        found = self.compute(indices, indices)
+        found = self.values(indices, indices)
         return (found + found.T) / 2
 
     def product(self, beta: Floats) -> Floats:
@@ -97,7 +125,7 @@ class Gram:
         total = np.zeros(len(beta))
         for start in range(0, len(used), BLOCK):
             part = used[start : start + BLOCK]
-            jit.add_rows(*self._at_hand(part), beta[part], total)
+            jit.add_rows(self.rows, self.bring(part), beta[part], total)
         return total
 
     def precise_product(self, beta: Floats) -> Floats:
@@ -108,7 +136,7 @@ class Gram:
         high, low = np.zeros(len(beta)), np.zeros(len(beta))
         for start in range(0, len(used), BLOCK):
             part = used[start : start + BLOCK]
-            jit.add_rows_precisely(*self._at_hand(part), beta[part], high, low)
+            jit.add_rows_precisely(self.rows, self.bring(part), beta[part], high, low)
         return high + low
 
     def rounding(self, beta: Floats) -> Floats:
@@ -129,14 +157,12 @@ def gram_of(kernel: Kernel, X: Any, given: Any = None) -> Gram:
     return Gram(kernel.diagonal(X), lambda rows, columns: kernel.gram(X[rows], X[columns]))
 
 
-class WholeGram:
+class WholeGram(RowCache):
     """A Gram matrix in memory, for a solver that can also take a :class:`WorkingSet`."""
 
     def __init__(self, matrix: Floats):
-        self.rows = matrix
+        super().__init__(matrix, filled=len(matrix))
         self.curvatures = np.diag(matrix).copy()
-        self.places = np.arange(len(matrix))
-        self.member = np.ones(len(matrix))
 
     def more(self, violated: Floats) -> int:
         """All rows are there."""
@@ -153,7 +179,7 @@ class WholeGram:
         return scores
 
 
-class WorkingSet:
+class WorkingSet(RowCache):
     """A Gram matrix of which only the rows of a working set are computed, as far as there is room for them.
 
     In single precision they take half the room, and less time; :meth:`product` always has double.
@@ -165,40 +191,29 @@ class WorkingSet:
         self.curvatures = kernel.diagonal(X) + shift
         self.points = X.astype(kind)
         capacity = int(min(m, max(FIRST, 2**20 * room // (np.dtype(kind).itemsize * m))))
-        self.rows = np.empty((capacity, m), kind)
-        self.places = np.full(m, -1)
-        self.owner = np.full(capacity, -1)
-        self.member = np.zeros(m, kind)
+        super().__init__(np.empty((capacity, m), kind))
+
+    def compute(self, wanted: Ints) -> Floats:
+        values = self.kernel.block(self.points[wanted], self.points)
+        if self.shift:
+            values += values.dtype.type(self.shift)
+        return values
 
     def doubled(self) -> "WorkingSet":
         """The same with rows in double precision."""
         again = WorkingSet(self.kernel, self.X, self.shift, np.float64, self.room)
-        again.take(self.owner[self.owner >= 0][: len(again.owner)], self.member)
+        again.take(self.owner[: self.filled][: len(again.rows)], self.last)
         return again
 
-    def take(self, new: Ints, violated: Any) -> None:
-        """Compute rows; where there is no room, instead of those that violate least."""
-        free = np.flatnonzero(self.owner < 0)[: len(new)]
-        if len(free) < len(new):
-            kept = np.flatnonzero(self.owner >= 0)
-            by_violation = kept[np.argsort(violated[self.owner[kept]], kind="stable")]
-            free = np.concatenate([free, by_violation[: len(new) - len(free)]])
-            old = self.owner[free]
-            self.places[old[old >= 0]] = -1
-            self.member[old[old >= 0]] = 0
-        self.owner[free], self.places[new], self.member[new] = new, free, 1
-        for start in range(0, len(new), 128):  # what a kernel takes beside its answer stays small
-            part = slice(start, start + 128)
-            found = self.kernel.block(self.points[new[part]], self.points)
-            if self.shift:
-                found += found.dtype.type(self.shift)
-            self.rows[free[part]] = found
-
     def more(self, violated: Floats) -> int:
-        """Bring the worst examples into the working set; how many."""
-        others = np.where(self.member > 0, 0.0, violated)
-        room = int((self.owner < 0).sum())
-        count = min(_MORE, room) if room else len(self.owner) // 4
+        """Bring the worst examples into the working set; how many.
+
+        They replace those that violate least. If they replaced those that entered first, a fit of 4000
+        examples with room for 524 would compute 6 percent more rows, and take 9 percent longer.
+        """
+        others = np.where(self.places >= 0, 0.0, violated)
+        room = len(self.rows) - self.filled
+        count = min(_MORE, room) if room else len(self.rows) // 4
         worst = np.argpartition(-others, count)[:count] if len(others) > count else np.arange(len(others))
         worst = worst[others[worst] > 0]
         if len(worst):
@@ -234,28 +249,29 @@ class LinearGram:
         return square
 
 
-class RowCache:
-    """Rows of the Gram matrix of a sample: computed in blocks when needed, and kept while there is room."""
+class MistakeRows(RowCache):
+    """The Gram matrix of a sample, for a learner that needs the row of each mistake."""
 
     def __init__(self, kernel: Kernel, X: Any):
-        self.kernel, self.X = kernel, X
-        self.kept: dict[int, Floats] = {}
-        self.room = max(_ROWS, CACHE_BYTES // (8 * X.shape[0]))
-        self.blocks = 0
+        self.kernel, self.X, self.blocks = kernel, X, 0
+        m = X.shape[0]
+        if is_precomputed(kernel):
+            super().__init__(X, filled=m)
+        else:
+            super().__init__(np.empty((min(m, max(_ROWS, CACHE_BYTES // (8 * m))), m)))
 
-    def __call__(self, coming: Ints) -> Floats:
-        """The row of the first; if it must be computed, so are the next, which may be needed as well."""
-        if is_precomputed(self.kernel):
-            row: Floats = self.X[coming[0]]
-            return row
-        i = int(coming[0])
-        if i not in self.kept:
-            # the more mistakes there were, the more are to be expected, and the more pays to compute together
-            ahead = min(1 + self.blocks // 4, _ROWS)
-            block = [j for j in coming[:ahead].tolist() if j not in self.kept]
-            if len(self.kept) + len(block) > self.room:
-                self.kept.clear()
-            values = self.kernel._finite(self.kernel.block, self.X[block], self.X)
-            self.kept.update(zip(block, values, strict=True))
+    def compute(self, wanted: Ints) -> Floats:
+        return self.kernel._finite(self.kernel.block, self.X[wanted], self.X)
+
+    def first(self, coming: Ints) -> Floats:
+        """The row of the first, until the next call. If it must be computed, so are some of the next."""
+        i = coming[0]
+        if self.places[i] < 0:
+            # The more mistakes there were, the more are to be expected. Row by row, a fit of 6000 examples
+            # with many mistakes takes two to three times as long; with the largest block from the start, one
+            # with few mistakes computes two to three times as many rows.
+            self.bring(coming[: min(1 + self.blocks // 4, _ROWS)])
             self.blocks += 1
-        return self.kept[i]
+        self.last[i] = self.clock
+        row: Floats = self.rows[self.places[i]]
+        return row

@@ -243,7 +243,7 @@ def random_order():
     return order, state
 
 
-@exact
+@near
 def steps_of_one_example():
     from mcutils.jit import multiclass as jit
 

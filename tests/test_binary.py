@@ -293,11 +293,26 @@ def test_rows_in_blocks_are_the_whole_matrix(monkeypatch, trial, bias):
     by_rows = _rows.Gram(np.diag(gram).copy(), compute)
     found = binary.solve(by_rows, y, C, bias=bias, tol=1e-9, max_iter=10**7)
     assert found.converged
-    assert by_rows._kept.shape[0] <= 12
+    assert len(by_rows.rows) <= 12
     assert asked
     whole = binary.solve_svm(gram, y, C, bias=bias, tol=1e-9)
     assert found.certificate.primal == pytest.approx(whole.certificate.primal, rel=1e-8, abs=1e-8)
     check_solution(found, gram, y, C, bias)
+
+
+def test_the_row_that_was_not_used_for_longest_makes_room():
+    matrix, computed = np.arange(36.0).reshape(6, 6), []
+
+    class Cache(_rows.RowCache):
+        def compute(self, wanted):
+            computed.append(wanted.tolist())
+            return matrix[wanted]
+
+    cache = Cache(np.empty((3, 6)))
+    for wanted in ([0, 1], [2], [1, 0], [3], [0, 1], [5, 3, 4], [3, 5]):
+        assert np.array_equal(cache.rows[cache.bring(np.array(wanted))], matrix[wanted])
+    assert computed == [[0, 1], [2], [3], [5, 4]]
+    assert np.flatnonzero(cache.member).tolist() == [3, 4, 5]
 
 
 @pytest.mark.parametrize("trial", range(0, 60, 4))

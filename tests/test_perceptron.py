@@ -1027,7 +1027,7 @@ def test_by_rows_it_is_the_same(monkeypatch):
     rows = _bound.pairs_gram(*arguments)
     assert rows.whole is None
     assert np.allclose(rows.diagonal, np.diag(whole))
-    assert np.allclose(rows.compute(np.array([3, 0]), slice(None)), whole[[3, 0]])
+    assert np.allclose(rows.values(np.array([3, 0]), slice(None)), whole[[3, 0]])
     for points in (X, csr_array(X)):
         found = mistake_bound(points, y)
         assert found.margin == pytest.approx(expected.margin, rel=1e-6)
@@ -1314,10 +1314,10 @@ def test_rows_of_two_classes_are_computed_when_needed_and_not_twice(monkeypatch)
     monkeypatch.setattr(_rows, "CACHE_BYTES", 0)
     monkeypatch.setattr(_rows, "_ROWS", 2)
     kept, rows[:] = sum(rows), []
-    small = _rows.RowCache(kernel.linear, X)
+    small = _rows.MistakeRows(kernel.linear, X)
+    assert len(small.rows) == 2
     for i in range(10):
-        assert np.allclose(small(np.arange(i, 2000)), X @ X[i])
-        assert len(small.kept) <= 2
+        assert np.allclose(small.first(np.arange(i, 2000)), X @ X[i])
     again = KernelPerceptron(one, **options).fit(X, y)
     assert max(rows) <= 2
     assert sum(rows) > kept / 2

@@ -375,7 +375,7 @@ def _solve_hard(gram: Gram, y: Floats, used: Bools, *, bias: bool, tol: float, m
         ordered = Gram(
             np.ldexp(gram.diagonal[order], -2 * root),
             lambda rows, columns: np.ldexp(
-                s[rows, None] * s[columns] * gram.compute(order[rows], order[columns]), -2 * root
+                s[rows, None] * s[columns] * gram.values(order[rows], order[columns]), -2 * root
             ),
         )
     n = len(order)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import kernel as kernels
 from .._base import ScoreClassifier, class_codes, codes_among, first_batch
 from .._checks import cost_matrix, integer, kernel_parameters, seed, switch
-from .._rows import RowCache, is_precomputed
+from .._rows import MistakeRows, is_precomputed
 from .._typing import Floats, Ints
 from .._weights import example_weights, times_class_weight
 from ..kernel import Kernel, resolve
@@ -507,7 +507,7 @@ class _KernelSample:
     ):
         self.update, self.y, self.weights, self.costs, self.one = update, y, weights, costs, one
         self.scores = scores
-        self.rows = RowCache(kernel, X)
+        self.rows = MistakeRows(kernel, X)
         own = np.diag(X) if is_precomputed(kernel) else kernel.diagonal(X)
         self.squares = np.maximum(own + one, 0.0)
 
@@ -531,7 +531,7 @@ class _KernelSample:
                 move = step(
                     self.update, scores[at], int(true[at]), self.weights[i], costs[at], self.squares[i]
                 )
-                rows.append(self.rows(ids[wrong]) + self.one)
+                rows.append(self.rows.first(ids[wrong]) + self.one)
                 scores += rows[-1][ids, None] * move
                 places.append(start + at)
                 moves.append(move)
@@ -564,7 +564,7 @@ class _TwoClassSample(_KernelSample):
                 break
             place += int(wrong[0])
             i = int(order[place])
-            f += signs[i] * lengths[i] * (self.rows(rest[wrong]) + self.one)
+            f += signs[i] * lengths[i] * (self.rows.first(rest[wrong]) + self.one)
             places.append(place)
             place += 1
         self.scores = _finite(np.column_stack([-f, f]))
