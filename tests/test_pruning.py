@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits, load_iris, make_moons
+from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -182,12 +182,6 @@ def test_a_single_node():
 
 # ---------------------------------------------------------------------------------------------------
 # Peers
-
-
-@pytest.fixture(scope="module")
-def digits():
-    X, y = load_digits(return_X_y=True)
-    return X[:900], y[:900]
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
