@@ -32,7 +32,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _hinge
 from ._checks import first_call, number, or_none, seed, squarable
-from ._weights import example_weights, times_class_weight
+from ._weights import example_weights, refuse_idle, times_class_weight
 from .certificate import Certificate
 from .hinge import ClassMap, lipschitz
 
@@ -300,7 +300,8 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         y : (m,) array-like
             Labels of at least two classes.
         sample_weight : (m,) array-like, optional
-            Factors of the losses, at least 0. An example of weight 0 is not visited.
+            Factors of the losses, at least 0. An example of weight 0 is not visited; every class
+            needs one above 0.
 
         Returns
         -------
@@ -314,10 +315,9 @@ class SubgradientMachine(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise ValueError(f"y must have at least 2 classes, found 1 class: {self.classes_.tolist()}")
         weights = self._weights(X, codes, sample_weight)
+        refuse_idle(weights, self.classes_, codes)
         rows = np.flatnonzero(weights > 0)
         m = len(rows)
-        if m == 0:
-            raise ValueError("sample_weight and class_weight must not be zero for all examples")
         told = self._told(X, codes, weights) if self.warm_start else None
         if told is not None and told == getattr(self, "_before", None):
             self._go_on()

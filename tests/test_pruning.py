@@ -493,6 +493,16 @@ def test_weights_of_any_size_and_a_column_of_labels():
     assert column.table.tolist() == plain.tolist()
 
 
+def test_a_training_part_may_have_no_weight_of_a_class():
+    X, y = load_iris(return_X_y=True)
+    fold = np.arange(150) % 5
+    weights = np.where((y == 0) & (fold != 0), 0, 1)
+    found = prune_cv(DecisionTree(), X, y, cv=fold, sample_weight=weights)
+    assert (found.errors[(fold == 0) & (y == 0)] == 1).all()
+    without = prune_cv(DecisionTree(), X[weights > 0], y[weights > 0], cv=fold[weights > 0])
+    np.testing.assert_array_equal(found.errors[weights > 0], without.errors)
+
+
 def test_bad_cross_validation_is_refused():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="machine must be a DecisionTree, found DecisionTreeClassifier"):

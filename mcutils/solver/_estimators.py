@@ -15,7 +15,7 @@ from .. import _hinge
 from .._checks import gram_matrix, integer, one_of, squarable, switch
 from .._rows import WholeGram, WorkingSet, is_precomputed
 from .._typing import Floats, Ints
-from .._weights import example_weights, times_class_weight
+from .._weights import example_weights, refuse_idle, times_class_weight
 from ..dual import feasible
 from ..kernel import Kernel, check_psd, resolve
 from ._ascent import Task, climb, sweep
@@ -76,7 +76,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
         y : (m,) array-like
             Labels of at least two classes.
         sample_weight : (m,) array-like, optional
-            Factors of C, at least 0. An example of weight 0 is ignored.
+            Factors of C, at least 0. An example of weight 0 is ignored; every class needs one above 0.
 
         Returns
         -------
@@ -213,8 +213,7 @@ class _Machine(ClassifierMixin, BaseEstimator):
     def _weights(self, X: Any, codes: Ints, sample_weight: ArrayLike | None) -> Floats:
         weights = example_weights(sample_weight, len(codes))
         weights = times_class_weight(weights, self.class_weight, self.classes_, codes)
-        if not weights.any():
-            raise ValueError("sample_weight and class_weight must not be zero for all examples")
+        refuse_idle(weights, self.classes_, codes)
         return weights
 
     def _gram(self, X: Any, bias: float, tol: float, given: Any) -> WholeGram | WorkingSet:

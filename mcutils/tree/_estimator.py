@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from .._checks import integer, name_or_function, number, one_of, or_none
 from .._typing import Criterion, Floats, Ints
-from .._weights import example_weights, times_class_weight
+from .._weights import example_weights, refuse_idle, times_class_weight
 from ._columns import Columns, categorical_columns, levels_are_declared
 from ._impurity import CRITERIA, check_cost, impurities
 from ._limits import CLASSES, ITEMS
@@ -144,7 +144,8 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         y : (m,) array-like
             Labels.
         sample_weight : (m,) array-like, optional
-            Weights of the items, at least 0.
+            Weights of the items, at least 0. An item of weight 0 is not there; every class needs one above
+            0.
 
         Returns
         -------
@@ -248,7 +249,9 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         if sample_weight is None and self.class_weight is None:
             return None
         weights = example_weights(sample_weight, len(codes))
-        return times_class_weight(weights, self.class_weight, self.classes_, codes)
+        weights = times_class_weight(weights, self.class_weight, self.classes_, codes)
+        refuse_idle(weights, self.classes_, codes)
+        return weights
 
     def _grow_fast(self, search: Search) -> Tree:
         """By compiled loops: numerical and categorical questions, and an impurity known by name."""
