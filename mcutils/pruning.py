@@ -700,6 +700,8 @@ def _left_out(
     test: Ints,
 ) -> Ints:
     """The answers, as indices of classes, to the items of a fold at every price."""
+    if weights is not None:  # a class may have no weight in this part
+        train = train[weights[train] > 0]
     grown = clone(machine)
     if machine.cost is not None and len(np.unique(labels[train])) < len(classes):
         raise ValueError("cv must leave every class in every training part, as cost has a row for each")

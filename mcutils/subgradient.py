@@ -39,7 +39,7 @@ from ._checks import (
     squarable,
     switch,
 )
-from ._weights import example_weights, times_class_weight
+from ._weights import example_weights, refuse_idle, times_class_weight
 from .certificate import Certificate
 from .hinge import LOSSES, ClassMap, HingeProblem, balanced, lipschitz
 
@@ -304,7 +304,8 @@ class SubgradientMachine(ScoreClassifier):
         y : (m,) array-like
             Labels of at least two classes.
         sample_weight : (m,) array-like, optional
-            Factors of the losses, at least 0. An example of weight 0 is not visited.
+            Factors of the losses, at least 0. An example of weight 0 is not visited; every class
+            needs one above 0.
 
         Returns
         -------
@@ -315,10 +316,9 @@ class SubgradientMachine(ScoreClassifier):
         squarable(X)
         self.classes_, codes = class_codes(labels)
         weights = self._weights(X, codes, sample_weight)
+        refuse_idle(weights, self.classes_, codes)
         rows = np.flatnonzero(weights > 0)
         m = len(rows)
-        if m == 0:
-            raise ValueError("sample_weight and class_weight must not be zero for all examples")
         told = self._told(X, codes, weights) if self.warm_start else None
         if told is not None and told == getattr(self, "_before", None):
             self._go_on()

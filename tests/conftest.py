@@ -3,9 +3,12 @@
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import settings
+from numpy.typing import NDArray
 
 # scikit-learn's own checks of an estimator are complete only with SciPy's array API switched on.
 os.environ["SCIPY_ARRAY_API"] = "1"
@@ -24,6 +27,29 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # what most tests with the mark `ci` look at
 TOOLS = ("tools", "web", "conftest.py", "tests", "_config.yml", "pyproject.toml", "requirements.lock")
+
+
+@pytest.fixture(scope="session")
+def iris() -> tuple[NDArray[np.float64], NDArray[np.str_]]:
+    """Measurements and names; nobody can write to them, so that no test can harm another."""
+    from sklearn.datasets import load_iris
+
+    data = load_iris()
+    return _read_only(data.data, data.target_names[data.target])
+
+
+@pytest.fixture(scope="session")
+def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The first 600 images, with values from 0 to 1, and their digits."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    return _read_only(X[:600] / 16, y[:600])
+
+
+def _read_only(X: NDArray[Any], y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    X.flags.writeable = y.flags.writeable = False
+    return X, y
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

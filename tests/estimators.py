@@ -199,7 +199,7 @@ ESTIMATORS = {
             mc.WithProbabilities(SVC(kernel="linear", tol=1e-12), cv=3, random_state=0),
         ],
         draws={},
-        exact={"machine": RIDGE},
+        exact={"estimator": RIDGE},
     ),
 }
 # Repeated and weighted examples: why scikit-learn's checks find them unequal, and in which configurations.

@@ -27,14 +27,7 @@ import mcutils
 NAMES = list(ESTIMATORS)
 
 
-def of(names, *, but=(), reason=""):
-    """Run a test for each of these estimators; those in ``but`` do not keep the promise today."""
-    broken = pytest.mark.xfail(reason=reason, strict=True)
-    return pytest.mark.parametrize(
-        "name", [pytest.param(name, marks=broken) if name in but else name for name in names]
-    )
-
-
+of = partial(pytest.mark.parametrize, "name")
 ends_early = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 # ---------------------------------------------------------------------------------------------------
@@ -529,14 +522,7 @@ def test_wrong_weights_are_named(name, wrong):
         fresh(name).fit(X, y, sample_weight=wrong(np.ones(len(y))))
 
 
-@of(
-    NAMES,
-    but=[
-        *("CrammerSinger", "WestonWatkins", "DecisionTree", "SubgradientMachine"),
-        *("KernelPerceptron", "MulticlassPerceptron"),
-    ],
-    reason="a class of which no example has a weight stays in classes_ without a word",
-)
+@of([name for name in NAMES if name != "DecisionTree"])  # see test_a_tree_of_a_resampled_sample
 def test_a_class_without_weight_is_named(name):
     X, y = sample(name)
     with warnings.catch_warnings(record=True) as said:

@@ -35,12 +35,6 @@ from mcutils.jit import descend as jit
 
 
 @pytest.fixture(scope="module")
-def digits():
-    X, y = load_digits(return_X_y=True)
-    return X / 16, y
-
-
-@pytest.fixture(scope="module")
 def many():
     """37 classes, so that there are byes, in 6 dimensions, so that there are mistakes."""
     nature = prototypes(37, 6, separation=3.0, random_state=0)
@@ -192,15 +186,16 @@ def test_the_default_order_takes_the_sparse_rows_of_another_base():
     np.testing.assert_array_equal(found.predict(sparse.csr_array(X)), found.predict(X))
 
 
-def test_alpha_may_be_lost_in_rounding(digits):
+def test_alpha_may_be_lost_in_rounding():
     """Two equal columns share the weight; and of columns of any size none is lost."""
     X, y = load_iris(return_X_y=True)
+    pixels, digits = load_digits(return_X_y=True)
     plain = RidgeOneVsAll(1e-16).fit(X, y)
     twice = RidgeOneVsAll(1e-16).fit(np.column_stack([X, X[:, 0]]), y)
     np.testing.assert_allclose(twice.coef_[:, [0, 4]], plain.coef_[:, [0, 0]] / 2, rtol=1e-9)
     # constant pixels, and fewer examples than features: the training examples are told by heart
     for rows in (slice(None), slice(40)):
-        images, labels = digits[0][rows], digits[1][rows]
+        images, labels = pixels[rows] / 16, digits[rows]
         machine = RidgeOneVsAll(1e-16).fit(images, labels)
         least = np.linalg.lstsq(images - images.mean(axis=0), np.eye(10)[labels], rcond=1e-8)[0]
         np.testing.assert_allclose(machine.coef_.T, least, atol=1e-4)

@@ -732,9 +732,6 @@ def test_class_weights_are_weights():
         balanced = MulticlassPerceptron(class_weight="balanced", **options).fit(X, names[y])
         same = MulticlassPerceptron(**options).fit(X, y, sample_weight=(150 / 4 / np.bincount(y))[y])
         assert np.array_equal(balanced.coef_, same.coef_)
-        absent = MulticlassPerceptron(class_weight="balanced", **options).fit(X, y, y != 2)
-        same = MulticlassPerceptron(**options).fit(X, y, ((y != 2).sum() / 3 / np.bincount(y))[y] * (y != 2))
-        assert np.array_equal(absent.coef_, same.coef_)
         both = MulticlassPerceptron(class_weight={"b": 3.0}, **options).fit(X, names[y], weights)
         same = MulticlassPerceptron(**options).fit(X, y, weights * np.where(y == 1, 3.0, 1.0))
         assert np.array_equal(both.coef_, same.coef_)
@@ -818,7 +815,7 @@ def test_a_free_confusion_is_none():
     [
         ({"cost": np.eye(2)}, None, "cost"),
         ({"cost": 1 - np.eye(3)}, None, "cost must have a row and a column for each of the 2 classes"),
-        ({}, [0.0, 0.0], "must not be zero for all examples"),
+        ({}, [0.0, 0.0], "must not be zero for a whole class"),
         ({}, [1.0, -1.0], "at least 0, found -1.0"),
         ({}, [1.0, np.nan], "finite numbers, at least 0, found nan"),
         ({"class_weight": {0: -1.0}}, None, "class_weight must be numbers, at least 0"),

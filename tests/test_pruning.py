@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits, load_iris, make_moons
+from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -182,12 +182,6 @@ def test_a_single_node():
 
 # ---------------------------------------------------------------------------------------------------
 # Peers
-
-
-@pytest.fixture(scope="module")
-def digits():
-    X, y = load_digits(return_X_y=True)
-    return X[:900], y[:900]
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
@@ -497,6 +491,16 @@ def test_weights_of_any_size_and_a_column_of_labels():
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
         column = prune_cv(DecisionTree(), X, y[:, None], sample_weight=weights)
     assert column.table.tolist() == plain.tolist()
+
+
+def test_a_training_part_may_have_no_weight_of_a_class():
+    X, y = load_iris(return_X_y=True)
+    fold = np.arange(150) % 5
+    weights = np.where((y == 0) & (fold != 0), 0, 1)
+    found = prune_cv(DecisionTree(), X, y, cv=fold, sample_weight=weights)
+    assert (found.errors[(fold == 0) & (y == 0)] == 1).all()
+    without = prune_cv(DecisionTree(), X[weights > 0], y[weights > 0], cv=fold[weights > 0])
+    np.testing.assert_array_equal(found.errors[weights > 0], without.errors)
 
 
 def test_bad_cross_validation_is_refused():

@@ -33,7 +33,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_blobs
+from sklearn.datasets import load_breast_cancer, make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import (
@@ -211,18 +211,6 @@ def test_a_bracket_has_each_class_once(bracket):
 
 # ---------------------------------------------------------------------------------------------------
 # The estimators
-
-
-@pytest.fixture(scope="module")
-def iris():
-    X, y = load_iris(return_X_y=True)
-    return X, np.array(["setosa", "versicolor", "virginica"])[y]
-
-
-@pytest.fixture(scope="module")
-def digits():
-    X, y = load_digits(return_X_y=True)
-    return X[:600] / 16, y[:600]
 
 
 class Steps(ClassifierMixin, BaseEstimator):

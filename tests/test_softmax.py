@@ -720,7 +720,7 @@ def test_a_cycle_is_coupled_to_equal_probabilities():
 
 
 @pytest.fixture(scope="module")
-def digits():
+def split_digits():
     X, y = load_digits(return_X_y=True)
     return train_test_split(X / 16, y, test_size=0.5, random_state=0, stratify=y)
 
@@ -733,8 +733,8 @@ def digits():
         (OneVsOne(LinearSVC(C=1.0, random_state=0)), "coupling"),
     ],
 )
-def test_probabilities_say_more_than_the_shares_of_the_classes(digits, machine, method):
-    X, Z, y, z = digits
+def test_probabilities_say_more_than_the_shares_of_the_classes(split_digits, machine, method):
+    X, Z, y, z = split_digits
     found = WithProbabilities(machine, method=method, random_state=0).fit(X, y)
     p = found.predict_proba(Z)
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
@@ -749,8 +749,8 @@ def test_probabilities_say_more_than_the_shares_of_the_classes(digits, machine, 
         assert len(found.temperatures_) == 45
 
 
-def test_held_out_examples_calibrate_a_machine_that_is_trained_already(digits):
-    X, Z, y, z = digits
+def test_held_out_examples_calibrate_a_machine_that_is_trained_already(split_digits):
+    X, Z, y, z = split_digits
     machine = SoftmaxRegression(1e4).fit(X, y)  # right everywhere in training, and far too sure of it
     halves = Z[:450], z[:450], Z[450:], z[450:]
     found = WithProbabilities(machine, cv="prefit").fit(*halves[:2])

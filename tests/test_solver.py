@@ -553,7 +553,7 @@ def test_bad_inputs_are_refused_by_name():
         CrammerSinger().fit(np.where(X > 7, np.nan, X), y)
     with pytest.raises(ValueError, match="y must have at least 2 classes, found 1 class"):
         CrammerSinger().fit(X, np.zeros(150))
-    with pytest.raises(ValueError, match="must not be zero for all examples"):
+    with pytest.raises(ValueError, match="must not be zero for a whole class"):
         CrammerSinger(class_weight={0: 0, 1: 0, 2: 0}).fit(X, y)
     with pytest.raises(ValueError, match="must not be zero for all examples"):
         CrammerSinger().fit(X, y, np.zeros(150))

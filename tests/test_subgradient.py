@@ -667,7 +667,7 @@ def test_compiled_and_python_agree():
         ({"shuffle": None}, "shuffle must be True or False, found None"),
         ({"replace": 1}, "replace must be True or False, found 1"),
         ({"class_weight": {0: -1.0}}, "class_weight must be numbers, at least 0, found"),
-        ({"class_weight": {0: 0.0, 1: 0.0}}, "must not be zero for all examples"),
+        ({"class_weight": {0: 0.0, 1: 0.0}}, "must not be zero for a whole class"),
     ],
 )
 def test_what_is_refused(options, message):

@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as hnp
 from matplotlib.figure import Figure
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_moons
+from sklearn.ensemble import BaggingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from mcutils import tree
@@ -676,6 +677,22 @@ def test_only_proportions_of_weights_matter():
     one, two = DecisionTree().fit(X, y).tree_, DecisionTree().fit(np.r_[X, X], np.r_[y, y]).tree_
     np.testing.assert_array_equal(one.threshold, two.threshold)
     np.testing.assert_array_equal(2 * one.counts, two.counts)
+
+
+def test_a_tree_of_a_resampled_sample():
+    """BaggingClassifier gives how often each item was drawn as its weight; of a rare class perhaps none was."""
+    X, y = load_iris(return_X_y=True)
+    rare = np.r_[:100, 149]
+    forest = BaggingClassifier(DecisionTree(), n_estimators=12, random_state=0).fit(X[rare], y[rare])
+    missed = [
+        one
+        for one, drawn in zip(forest.estimators_, forest.estimators_samples_, strict=True)
+        if 100 not in drawn
+    ]
+    assert missed
+    for one in missed:
+        assert one.classes_.tolist() == [0, 1, 2]
+        assert not one.predict_proba(X)[:, 2].any()
 
 
 def test_class_weights():

@@ -17,7 +17,7 @@ from .._base import ScoreClassifier, class_codes, codes_among, first_batch
 from .._checks import cost_matrix, integer, kernel_parameters, seed, switch
 from .._rows import MistakeRows, is_precomputed
 from .._typing import Floats, Ints
-from .._weights import example_weights, times_class_weight
+from .._weights import example_weights, refuse_idle, times_class_weight
 from ..kernel import Kernel, resolve
 from ._updates import UPDATES, Update, check_update, step
 
@@ -183,7 +183,8 @@ class MulticlassPerceptron(ScoreClassifier):
         y : (m,) array-like
             Labels of two classes or more.
         sample_weight : (m,) array-like, optional
-            The weights s, at least 0. An example of weight 0 is not visited.
+            The weights s, at least 0. An example of weight 0 is not visited; every class needs one
+            above 0.
 
         Returns
         -------
@@ -196,9 +197,8 @@ class MulticlassPerceptron(ScoreClassifier):
         if is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel must be a square matrix in fit, found shape {X.shape}")
         weights = self._weigh(X, codes, sample_weight)
+        refuse_idle(weights, self.classes_, codes)
         rows = np.flatnonzero(weights > 0)
-        if not len(rows):
-            raise ValueError("sample_weight and class_weight must not be zero for all examples")
         self._begin(X)
         self._epochs(X, codes, weights, rows, most)
         if not self.converged_:

@@ -12,7 +12,7 @@ from .._base import ScoreClassifier, class_codes
 from .._checks import gram_matrix, integer, number, one_of, squarable, switch
 from .._rows import WholeGram, WorkingSet
 from .._typing import Floats, Ints
-from .._weights import example_weights, times_class_weight
+from .._weights import example_weights, refuse_idle, times_class_weight
 from ..hinge import HingeProblem
 from ..kernel import Kernel, check_psd, resolve
 from ._ascent import climb, sweep
@@ -73,7 +73,7 @@ class _Machine(ScoreClassifier):
         y : (m,) array-like
             Labels of at least two classes.
         sample_weight : (m,) array-like, optional
-            Factors of C, at least 0. An example of weight 0 is ignored.
+            Factors of C, at least 0. An example of weight 0 is ignored; every class needs one above 0.
 
         Returns
         -------
@@ -174,8 +174,7 @@ class _Machine(ScoreClassifier):
     def _weights(self, X: Any, codes: Ints, sample_weight: ArrayLike | None) -> Floats:
         weights = example_weights(sample_weight, len(codes))
         weights = times_class_weight(weights, self.class_weight, self.classes_, codes)
-        if not weights.any():
-            raise ValueError("sample_weight and class_weight must not be zero for all examples")
+        refuse_idle(weights, self.classes_, codes)
         return weights
 
     def _gram(self, X: Any, bias: float, tol: float, given: Any) -> WholeGram | WorkingSet:
