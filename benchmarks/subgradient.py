@@ -20,7 +20,7 @@ from benchmarks.race import Race
 from mcutils.subgradient import SubgradientMachine
 
 CLASSES = 10
-LOSSES = ("crammer-singer", "weston-watkins")
+LOSSES = ("crammer_singer", "weston_watkins")
 AT_MOST = {"dense": 0.6, "sparse": 1.5, "entries": 2.2}
 
 

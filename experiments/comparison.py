@@ -262,7 +262,7 @@ def one(name: str, machine: str, split: int) -> dict[str, Any]:
         pipeline, candidates = machines(sample.X.shape[1], len(sample.names))[machine]
         found = tune(pipeline, candidates, sample.X[train], sample.y[train], folds=inner, groups=groups)
         before = process_time()
-        answer = found.machine.predict(sample.X[test])
+        answer = found.estimator.predict(sample.X[test])
         seconds = process_time() - before
         row = {
             "data": name,
@@ -274,7 +274,7 @@ def one(name: str, machine: str, split: int) -> dict[str, Any]:
             "fit": _short(found.fit_seconds),
             "tune": _short(found.tune_seconds),
             "predict": _short(seconds),
-            "bytes": len(pickle.dumps(found.machine, protocol=5)),
+            "bytes": len(pickle.dumps(found.estimator, protocol=5)),
         }
         row |= _judge(sample, found, train, test, answer)
         if split == OFFICIAL and sample.groups is not None:
@@ -282,7 +282,7 @@ def one(name: str, machine: str, split: int) -> dict[str, Any]:
             speakers = sample.groups[test]
             row["speakers"] = [int(wrong[speakers == who].sum()) for who in np.unique(speakers)]
         if name == "led7":
-            row["risk"] = round(exact_risk(found.machine), 6)
+            row["risk"] = round(exact_risk(found.estimator), 6)
         row["warned"] = len(warned)
         row["cpu"] = _short(process_time() - start)
     return row
@@ -292,9 +292,9 @@ def _judge(sample: Sample, found: Any, train: np.ndarray, test: np.ndarray, answ
     """Mistakes, costs, and what the probabilities are worth."""
     truth, costs = sample.y[test], sample.costs
     cooled = softmax.temperature(found.held_out, sample.y[train], smooth=True)
-    values = scores(found.machine, sample.X[test], len(train))
+    values = scores(found.estimator, sample.X[test], len(train))
     fitted = smooth(cooled.probabilities(values), len(train))
-    own = hasattr(found.machine, "predict_proba")
+    own = hasattr(found.estimator, "predict_proba")
     stated = np.exp(values) if own else fitted  # the scores are logarithms of smoothed probabilities
     stated /= stated.sum(axis=1, keepdims=True)
     cheapest = np.argmin(stated @ costs, axis=1)

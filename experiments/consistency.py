@@ -59,7 +59,7 @@ def polyhedral(surrogate: str, X: np.ndarray, shares: np.ndarray, C: float) -> t
         cvxopt.matrix(-a[piece]),
         cvxopt.sparse([cvxopt.matrix(sums), cvxopt.spdiag([-1.0] * len(i))]),
         cvxopt.matrix(np.concatenate([prices[at, group], np.zeros(len(i))])),
-        kktsolver="ldl" if surrogate == "crammer-singer" and len(i) <= PRECISE else "chol",
+        kktsolver="ldl" if surrogate == "crammer_singer" and len(i) <= PRECISE else "chol",
         options={"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12},
     )
     found = np.zeros((len(X), len(a)))
@@ -95,7 +95,7 @@ def smooth(surrogate: str, X: np.ndarray, shares: np.ndarray, C: float) -> tuple
 
 def all_pairs(X: np.ndarray, shares: np.ndarray, C: float) -> list[tuple[np.ndarray, float]]:
     """A hinge machine for every pair: Crammer-Singer of two classes, with the difference of the scores."""
-    return [train("crammer-singer", X, shares[:, pair], C) for pair in pairs(shares.shape[1])]
+    return [train("crammer_singer", X, shares[:, pair], C) for pair in pairs(shares.shape[1])]
 
 
 def scores(

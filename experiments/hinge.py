@@ -81,10 +81,10 @@ def train(X: np.ndarray, y: np.ndarray, C: float, cost: np.ndarray, B: np.ndarra
     A = np.zeros((len(y), k))
     if B is None:
         A[np.arange(len(y)), y] = C
-        V, loss, class_map = np.zeros((k, X.shape[1])), "crammer-singer", None
+        V, loss, class_map = np.zeros((k, X.shape[1])), "crammer_singer", None
     else:
         V = np.zeros((B.shape[1], X.shape[1]))
-        loss, class_map = "weston-watkins", hinge.ClassMap(B)
+        loss, class_map = "weston_watkins", hinge.ClassMap(B)
     task = HingeProblem(y, loss=loss, C=C, cost=cost)
     for _ in range(1000):
         if B is None:

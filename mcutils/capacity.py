@@ -505,7 +505,7 @@ class LinearSeparation:
         Whether there are such weights.
     weights : (k, d) array or None
         One weight vector for each class, the last one 0 (only differences count).
-    bias : (k,) array or None
+    intercept : (k,) array or None
         The biases, the last one 0; zeros without bias.
     multipliers : (m, k) array of fractions.Fraction, or None
         If not separable: :math:`\alpha_{ir} \ge 0` with the sum 1, 0 at :math:`r = y_i`, such that for every
@@ -521,14 +521,14 @@ class LinearSeparation:
 
     separable: bool
     weights: NDArray[Any] | None
-    bias: NDArray[Any] | None
+    intercept: NDArray[Any] | None
     multipliers: NDArray[Any] | None
     margins: NDArray[Any] | None
     exact: bool
 
 
 def separable(
-    X: ArrayLike, y: ArrayLike, *, k: int | None = None, bias: bool = True, exact: bool = False
+    X: ArrayLike, y: ArrayLike, *, k: int | None = None, fit_intercept: bool = True, exact: bool = False
 ) -> LinearSeparation:
     """Is there a linear machine in which each point's class wins alone? (prop-capacity-separable)
 
@@ -540,7 +540,7 @@ def separable(
         The classes, from 0.
     k : int, optional
         Number of classes, at least 2; by default as many as ``y`` needs.
-    bias : bool, default=True
+    fit_intercept : bool, default=True
         Whether scores have a constant term.
     exact : bool, default=False
         Decide in fractions.
@@ -556,28 +556,32 @@ def separable(
     >>> line = np.array([[0.0], [1.0], [2.0]])
     >>> separable(line, [0, 1, 2]).separable, separable(line, [0, 1, 0]).separable
     (True, False)
-    >>> separable(line, [0, 1, 2], bias=False).separable  # at 0 all scores are 0
+    >>> separable(line, [0, 1, 2], fit_intercept=False).separable  # at 0 all scores are 0
     False
     """
     points, labels, k = _check_points(X, y, k)
-    bias = switch(bias, "bias")
-    rows, owners = _leads(points, labels, k, bias)
-    found = _decide(rows, len(rows), k - 1 if bias else 0, switch(exact, "exact"))
+    fit_intercept = switch(fit_intercept, "fit_intercept")
+    rows, owners = _leads(points, labels, k, fit_intercept)
+    found = _decide(rows, len(rows), k - 1 if fit_intercept else 0, switch(exact, "exact"))
     if found.solution is None:
         assert found.strict is not None
         multipliers = np.zeros((len(labels), k), dtype=found.strict.dtype)
         for value, (i, r) in zip(found.strict, owners, strict=True):
             multipliers[i, r] = value
         return LinearSeparation(False, None, None, multipliers, None, found.exact)
-    width = points.shape[1] + bias
+    width = points.shape[1] + fit_intercept
     table = np.concatenate([found.solution.reshape(k - 1, width), np.zeros((1, width), dtype=np.intp)])
     leads = _products(rows, found.solution)
     margins = leads.reshape(len(labels), k - 1).min(axis=1)
-    weights, constant = (table[:, :-1], table[:, -1]) if bias else (table, np.zeros(k, dtype=np.intp))
+    weights, constant = (
+        (table[:, :-1], table[:, -1]) if fit_intercept else (table, np.zeros(k, dtype=np.intp))
+    )
     return LinearSeparation(True, weights, constant, None, margins, found.exact)
 
 
-def realises(X: ArrayLike, labels: ArrayLike, k: int, *, bias: bool = True, exact: bool = False) -> bool:
+def realises(
+    X: ArrayLike, labels: ArrayLike, k: int, *, fit_intercept: bool = True, exact: bool = False
+) -> bool:
     """Does a linear machine with the tie rule "smallest class" give the points exactly these labels?
 
     Other than `separable`, a smaller class may win by a tie (def-capacity-linear): without bias this matters.
@@ -590,26 +594,26 @@ def realises(X: ArrayLike, labels: ArrayLike, k: int, *, bias: bool = True, exac
         From 0 to k - 1.
     k : int
         Number of classes.
-    bias, exact : bool
+    fit_intercept, exact : bool
         As in `separable`.
 
     Examples
     --------
     >>> opposite = [[1.0], [-1.0]]
-    >>> realises(opposite, [0, 0], 2, bias=False), realises(opposite, [1, 1], 2, bias=False)
+    >>> realises(opposite, [0, 0], 2, fit_intercept=False), realises(opposite, [1, 1], 2, fit_intercept=False)
     (True, False)
     """
     points, y, k = _check_points(X, labels, integer(k, "k", 2))
-    bias, exact = switch(bias, "bias"), switch(exact, "exact")
-    rows, owners = _leads(points, y, k, bias)
+    fit_intercept, exact = switch(fit_intercept, "fit_intercept"), switch(exact, "exact")
+    rows, owners = _leads(points, y, k, fit_intercept)
     tied = np.array([y[i] < r for i, r in owners], dtype=bool)
     if tied.all():  # all scores 0: class 0 everywhere
         return True
     order = np.argsort(tied, kind="stable")  # the strict rows first
-    return _decide(rows[order], int(np.sum(~tied)), k - 1 if bias else 0, exact).feasible
+    return _decide(rows[order], int(np.sum(~tied)), k - 1 if fit_intercept else 0, exact).feasible
 
 
-def linear_labelings(X: ArrayLike, k: int, *, bias: bool = True, exact: bool = False) -> Ints:
+def linear_labelings(X: ArrayLike, k: int, *, fit_intercept: bool = True, exact: bool = False) -> Ints:
     """All labelings of the points by linear machines with k classes, ties to the smallest.
 
     Parameters
@@ -619,7 +623,7 @@ def linear_labelings(X: ArrayLike, k: int, *, bias: bool = True, exact: bool = F
         produces are not continued.
     k : int
         Number of classes, at least 2.
-    bias, exact : bool
+    fit_intercept, exact : bool
         As in `separable`.
 
     Returns
@@ -639,7 +643,7 @@ def linear_labelings(X: ArrayLike, k: int, *, bias: bool = True, exact: bool = F
             (*start, c)
             for start in found
             for c in range(k)
-            if realises(points[:n], [*start, c], k, bias=bias, exact=exact)
+            if realises(points[:n], [*start, c], k, fit_intercept=fit_intercept, exact=exact)
         ]
     return np.array(found, dtype=np.intp)
 
@@ -650,7 +654,7 @@ def share_realised(
     k: int,
     *,
     n_draws: int = 100,
-    bias: bool = True,
+    fit_intercept: bool = True,
     random_state: int | np.random.Generator | None = None,
 ) -> float:
     """A containment experiment: the share of drawn labelings that some linear machine produces strictly.
@@ -665,7 +669,7 @@ def share_realised(
         Number of classes.
     n_draws : int, default=100
         Number of classifiers.
-    bias : bool, default=True
+    fit_intercept : bool, default=True
         Whether the scores of the linear machine have a constant term.
     random_state : int, numpy.random.Generator or None
         Seed, or a generator that is advanced.
@@ -679,7 +683,10 @@ def share_realised(
     """
     n_draws = integer(n_draws, "n_draws", 1)
     rng = np.random.default_rng(random_state)
-    return sum(separable(X, draw(rng), k=k, bias=bias).separable for _ in range(n_draws)) / n_draws
+    return (
+        sum(separable(X, draw(rng), k=k, fit_intercept=fit_intercept).separable for _ in range(n_draws))
+        / n_draws
+    )
 
 
 # --- checks -----------------------------------------------------------------------------------------------
@@ -697,11 +704,11 @@ def _products(rows: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
 
 
 def _leads(
-    points: NDArray[Any], labels: Ints, k: int, bias: bool
+    points: NDArray[Any], labels: Ints, k: int, fit_intercept: bool
 ) -> tuple[NDArray[Any], list[tuple[int, int]]]:
     """The lead of y_i over each rival r, linear in the first k - 1 weight vectors: a row for each i and r."""
     m = len(points)
-    inputs = np.column_stack([points, np.ones(m, dtype=np.intp)]) if bias else points
+    inputs = np.column_stack([points, np.ones(m, dtype=np.intp)]) if fit_intercept else points
     width = inputs.shape[1]
     owners = [(i, r) for i in range(m) for r in range(k) if r != labels[i]]
     rows = np.zeros((len(owners), k * width), dtype=inputs.dtype)

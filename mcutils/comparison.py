@@ -377,12 +377,12 @@ def smooth(probabilities: ArrayLike, m: int) -> Floats:
     return mixed
 
 
-def scores(machine: Any, X: Any, m: int) -> Floats:
+def scores(estimator: Any, X: Any, m: int) -> Floats:
     """A column for each class: logarithms of a machine's own probabilities, smoothed; otherwise its scores.
 
     Parameters
     ----------
-    machine : fitted classifier
+    estimator : fitted classifier
         With ``predict_proba`` or ``decision_function``.
     X : (n, d) array-like
     m : int
@@ -393,11 +393,11 @@ def scores(machine: Any, X: Any, m: int) -> Floats:
     (n, k) array
         Of two classes with the one score f the columns 0 and f.
     """
-    if hasattr(machine, "predict_proba"):
-        return np.log(smooth(machine.predict_proba(X), m))
-    if not hasattr(machine, "decision_function"):
-        raise ValueError(f"machine must have predict_proba or decision_function, found {machine!r}")
-    found: Floats = np.asarray(machine.decision_function(X), dtype=np.float64)
+    if hasattr(estimator, "predict_proba"):
+        return np.log(smooth(estimator.predict_proba(X), m))
+    if not hasattr(estimator, "decision_function"):
+        raise ValueError(f"estimator must have predict_proba or decision_function, found {estimator!r}")
+    found: Floats = np.asarray(estimator.decision_function(X), dtype=np.float64)
     return np.column_stack([np.zeros(len(found)), found]) if found.ndim == 1 else found
 
 
@@ -418,7 +418,7 @@ class Tuned:
     mistakes : (number of candidates,) int array
         The mistakes of each candidate in all folds. That of the chosen one is no estimate of its error:
         it is a minimum (prop-comparison-optimism).
-    machine : classifier
+    estimator : classifier
         Fitted to all examples with the chosen parameters.
     held_out : (m, k) array
         :func:`scores` of each example by the machine of its fold with the chosen parameters: what a
@@ -430,14 +430,14 @@ class Tuned:
     index: int
     params: Mapping[str, Any]
     mistakes: Ints
-    machine: Any
+    estimator: Any
     held_out: Floats
     fit_seconds: float
     tune_seconds: float
 
 
 def tune(
-    machine: Any,
+    estimator: Any,
     candidates: Sequence[Mapping[str, Any]],
     X: ArrayLike,
     y: ArrayLike,
@@ -447,12 +447,12 @@ def tune(
 ) -> Tuned:
     """Choose the parameters with the fewest mistakes in the folds, of several the first; fit to everything.
 
-    Whatever is learnt from data, as a scaling, belongs inside ``machine`` (a pipeline): then each fold learns
-    it anew.
+    Whatever is learnt from data, as a scaling, belongs inside ``estimator`` (a pipeline): then each fold
+    learns it anew.
 
     Parameters
     ----------
-    machine : classifier
+    estimator : classifier
         It is cloned, not changed.
     candidates : list of dict
         Parameters for ``set_params``, at least one dict; it may be empty.
@@ -491,7 +491,7 @@ def tune(
     mistakes = np.zeros(len(candidates), dtype=np.intp)
     fitted: list[list[Any]] = []
     for c, params in enumerate(candidates):
-        fresh = [clone(machine).set_params(**params) for _ in folds]
+        fresh = [clone(estimator).set_params(**params) for _ in folds]
         fitted.append(
             [one.fit(*_safe_split(one, data, labels, a)) for one, (a, _) in zip(fresh, folds, strict=True)]
         )
@@ -508,7 +508,7 @@ def tune(
     for one, (a, b) in zip(fitted[index], folds, strict=True):
         held_out[b] = scores(one, _safe_split(one, data, labels, b, a)[0], len(a))
     last = process_time()
-    final = clone(machine).set_params(**candidates[index]).fit(data, labels)
+    final = clone(estimator).set_params(**candidates[index]).fit(data, labels)
     end = process_time()
     return Tuned(index, dict(candidates[index]), mistakes, final, held_out, end - last, end - start)
 
@@ -542,7 +542,7 @@ class Nested:
 
 
 def nested(
-    machine: Any,
+    estimator: Any,
     candidates: Sequence[Mapping[str, Any]],
     X: ArrayLike,
     y: ArrayLike,
@@ -559,7 +559,7 @@ def nested(
 
     Parameters
     ----------
-    machine, candidates, X, y
+    estimator, candidates, X, y
         As for :func:`tune`.
     n_splits, parts, random_state
         As for :func:`splits`; the training part is divided into so many folds again.
@@ -588,10 +588,10 @@ def nested(
     for j, (train, test) in enumerate(outer):
         inside = None if named is None else named[train]
         inner = folds(labels[train], parts, groups=inside, random_state=random_state + j)
-        some, known = _safe_split(machine, data, labels, train)
-        found = tune(machine, candidates, some, known, folds=inner, groups=inside)
-        others, unknown = _safe_split(machine, data, labels, test, train)
-        wrong = int((found.machine.predict(others) != unknown).sum())
+        some, known = _safe_split(estimator, data, labels, train)
+        found = tune(estimator, candidates, some, known, folds=inner, groups=inside)
+        others, unknown = _safe_split(estimator, data, labels, test, train)
+        wrong = int((found.estimator.predict(others) != unknown).sum())
         rows.append((wrong, len(train), len(test), found.index, int(found.mistakes[found.index])))
     mistakes, n_train, n_test, chosen, inner_mistakes = np.array(rows, dtype=np.intp).T
     return Nested(mistakes, n_train, n_test, chosen, inner_mistakes / n_train)

@@ -15,16 +15,16 @@ are replaced by their mean (thm-consistency-smooth).
 
 >>> from fractions import Fraction
 >>> p = [Fraction(40, 100), Fraction(35, 100), Fraction(25, 100)]  # no class has a majority
->>> found = minimise("weston-watkins", p, exact=True)
+>>> found = minimise("weston_watkins", p, exact=True)
 >>> [int(score) for score in found.scores], str(found.value)  # the two best classes tie
 ([1, 1, 0], '7/4')
 >>> for surrogate in SURROGATES:
 ...     print(f"{surrogate:15} {float(calibration_gap(surrogate, p)):.4f}")
-crammer-singer  0.0000
-weston-watkins  0.0000
-lee-lin-wahba   0.0375
-ova-hinge       0.0000
-ova-logistic    0.0027
+crammer_singer  0.0000
+weston_watkins  0.0000
+lee_lin_wahba   0.0375
+ova_hinge       0.0000
+ova_logistic    0.0027
 softmax         0.0017
 squared         0.0050
 """
@@ -63,10 +63,10 @@ Ints: TypeAlias = NDArray[np.intp]
 # float64, or objects that are fractions
 Numbers: TypeAlias = NDArray[Any]
 
-POLYHEDRAL = ("crammer-singer", "weston-watkins", "lee-lin-wahba", "ova-hinge")
+POLYHEDRAL = ("crammer_singer", "weston_watkins", "lee_lin_wahba", "ova_hinge")
 """The surrogates that are sums of maxima of linear functions."""
 
-SURROGATES = (*POLYHEDRAL, "ova-logistic", "softmax", "squared")
+SURROGATES = (*POLYHEDRAL, "ova_logistic", "softmax", "squared")
 """The names of the surrogates."""
 
 # those that know fractions
@@ -83,9 +83,9 @@ def losses(surrogate: str, scores: ArrayLike) -> Numbers:
     r"""What the scores pay for each class that may be true: entry y is :math:`L_y(s)` (def-consistency-risk).
 
     ================  =========================================================================
-    crammer-singer    :math:`\max(0, \max_{r \ne y} 1 + s_r - s_y)`
-    weston-watkins    :math:`\sum_{r \ne y} \max(0, 1 + s_r - s_y)`
-    lee-lin-wahba     :math:`\sum_{r \ne y} \max(0, \frac1{k-1} + s_r - \bar s)`, with the mean
+    crammer_singer    :math:`\max(0, \max_{r \ne y} 1 + s_r - s_y)`
+    weston_watkins    :math:`\sum_{r \ne y} \max(0, 1 + s_r - s_y)`
+    lee_lin_wahba     :math:`\sum_{r \ne y} \max(0, \frac1{k-1} + s_r - \bar s)`, with the mean
                       :math:`\bar s` of the scores, which the authors require to be 0
     ova-...           :math:`\varphi(s_y) + \sum_{r \ne y} \varphi(-s_r)`; hinge:
                       :math:`\varphi(z) = \max(0, 1 - z)`, logistic: :math:`\log(1 + e^{-z})`
@@ -106,10 +106,10 @@ def losses(surrogate: str, scores: ArrayLike) -> Numbers:
 
     Examples
     --------
-    >>> losses("crammer-singer", [[2.0, 1.5, 0.0], [0.0, 0.0, 0.0]])
+    >>> losses("crammer_singer", [[2.0, 1.5, 0.0], [0.0, 0.0, 0.0]])
     array([[0.5, 1.5, 3. ],
            [1. , 1. , 1. ]])
-    >>> losses("weston-watkins", [2.0, 1.5, 0.0])
+    >>> losses("weston_watkins", [2.0, 1.5, 0.0])
     array([0.5, 1.5, 5.5])
     """
     _check_surrogate(surrogate)
@@ -122,11 +122,11 @@ def _losses(surrogate: str, s: Numbers) -> Numbers:
     found: Numbers
     if surrogate == "softmax":
         found = -log_softmax(s.reshape(-1, k)).reshape(s.shape)
-    elif surrogate == "lee-lin-wahba":
+    elif surrogate == "lee_lin_wahba":
         found = np.maximum(s - s.sum(axis=-1, keepdims=True) / k + Fraction(1, k - 1), 0) @ _others(k)
-    elif surrogate in ("crammer-singer", "weston-watkins"):
+    elif surrogate in ("crammer_singer", "weston_watkins"):
         gaps = s[..., None, :] - s[..., :, None] + _others(k)  # y, r
-        found = gaps.max(axis=-1) if surrogate == "crammer-singer" else np.maximum(gaps, 0).sum(axis=-1)
+        found = gaps.max(axis=-1) if surrogate == "crammer_singer" else np.maximum(gaps, 0).sum(axis=-1)
     else:
         yes, no = (_margin_loss(surrogate, z) for z in (s, -s))
         found = yes + no @ _others(k)
@@ -134,9 +134,9 @@ def _losses(surrogate: str, s: Numbers) -> Numbers:
 
 
 def _margin_loss(surrogate: str, z: Numbers) -> Numbers:
-    if surrogate == "ova-logistic":
+    if surrogate == "ova_logistic":
         return loss.logistic(z)
-    found: Numbers = np.maximum(1 - z, 0) if surrogate == "ova-hinge" else (1 - z) * (1 - z)
+    found: Numbers = np.maximum(1 - z, 0) if surrogate == "ova_hinge" else (1 - z) * (1 - z)
     return found
 
 
@@ -168,7 +168,7 @@ def conditional_risk(surrogate: str, scores: ArrayLike, probabilities: ArrayLike
 
     Examples
     --------
-    >>> conditional_risk("crammer-singer", [[0, 0, 0], [1, 0, 0]], [0.4, 0.35, 0.25])
+    >>> conditional_risk("crammer_singer", [[0, 0, 0], [1, 0, 0]], [0.4, 0.35, 0.25])
     array([1. , 1.2])
     """
     p, paid = _probabilities(probabilities), losses(surrogate, scores)
@@ -219,11 +219,11 @@ def simplex_grid(k: int, n: int) -> Numbers:
 
 @cache
 def _corners(surrogate: str, k: int) -> Numbers:
-    if surrogate in ("crammer-singer", "weston-watkins"):
+    if surrogate in ("crammer_singer", "weston_watkins"):
         steps = np.array(list(product((0, 1), repeat=k - 1)))
         return _fractions(np.pad(np.cumsum(steps[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1))))
     first = np.tri(k + 1, k, -1, dtype=np.int64)  # the first 0, 1, ..., k classes
-    if surrogate == "ova-hinge":
+    if surrogate == "ova_hinge":
         return _fractions(2 * first - 1)
     size = first[1:].sum(axis=1, keepdims=True)
     found: Numbers = (_fractions(first[1:]) * k / size - 1) / (k - 1)
@@ -250,7 +250,7 @@ def corners(surrogate: str, k: int) -> Numbers:
 
     Examples
     --------
-    >>> corners("weston-watkins", 3).astype(int)
+    >>> corners("weston_watkins", 3).astype(int)
     array([[0, 0, 0],
            [1, 1, 0],
            [1, 0, 0],
@@ -273,16 +273,16 @@ class _Pieces(NamedTuple):
 def _pieces(surrogate: str, k: int) -> _Pieces:
     """Pieces in the order of the multipliers; of Crammer-Singer those of a true class are a group."""
     unit, others = np.eye(k, dtype=np.int64), _others(k)
-    if surrogate == "lee-lin-wahba":
+    if surrogate == "lee_lin_wahba":
         return _Pieces(np.full(k, Fraction(1, k - 1)), unit - np.full((k, k), Fraction(1, k)), unit, others)
-    if surrogate == "ova-hinge":
+    if surrogate == "ova_hinge":
         ones = np.ones(2 * k, dtype=np.int64)
         return _Pieces(
             ones, np.vstack([-unit, unit]), np.eye(2 * k, dtype=np.int64), np.vstack([unit, others])
         )
     slopes = (unit[None, :, :] - unit[:, None, :]).reshape(k * k, k)  # y, r
     own = np.repeat(unit, k, axis=0)
-    if surrogate == "crammer-singer":
+    if surrogate == "crammer_singer":
         return _Pieces(others.ravel(), slopes, own.T, unit)
     return _Pieces(others.ravel(), slopes, np.eye(k * k, dtype=np.int64), own)
 
@@ -343,10 +343,10 @@ def minimise(
 
     Examples
     --------
-    >>> found = minimise("lee-lin-wahba", [0.4, 0.35, 0.25])
+    >>> found = minimise("lee_lin_wahba", [0.4, 0.35, 0.25])
     >>> found.scores, round(found.value, 3), found.certificate.certifies(1e-9)
     (array([ 1. , -0.5, -0.5]), 0.9, True)
-    >>> minimise("lee-lin-wahba", [0.4, 0.35, 0.25], top=1).scores
+    >>> minimise("lee_lin_wahba", [0.4, 0.35, 0.25], top=1).scores
     array([ 0.25,  0.25, -0.5 ])
     """
     _check_surrogate(surrogate)
@@ -384,7 +384,7 @@ def _minimise(surrogate: str, p: Numbers, top: int | None) -> Minimum:
     solve = _multipliers_exact if exact else _multipliers
     weights = pieces.weights @ p
     found, pull = solve(pieces, weights, leads, value)
-    if surrogate in ("crammer-singer", "weston-watkins"):
+    if surrogate in ("crammer_singer", "weston_watkins"):
         found = found.reshape(k, k)
         found[np.diag_indices(k)] = 0  # of pieces that are 0 for all scores
     bound = pieces.a @ found.ravel()
@@ -394,7 +394,7 @@ def _minimise(surrogate: str, p: Numbers, top: int | None) -> Minimum:
     }
     if exact and (bound != value or any(residuals.values())):
         raise RuntimeError(f"no multipliers prove that {value} is the least risk of {surrogate!r}")
-    if surrogate == "ova-hinge":
+    if surrogate == "ova_hinge":
         found = found.reshape(2, k)
     kkt = {name: float(residual) for name, residual in residuals.items()}
     certificate = Certificate(float(value), float(bound), kkt)
@@ -481,7 +481,7 @@ def _minimise_smooth(surrogate: str, p: Numbers, top: int | None) -> Minimum:
         scores = 2 * q - 1
     else:
         with np.errstate(divide="ignore"):
-            scores = logit(q) if surrogate == "ova-logistic" else np.log(q)
+            scores = logit(q) if surrogate == "ova_logistic" else np.log(q)
     value, bound = (_cross(surrogate, mix, q) for mix in (p, q))
     exact = p.dtype == object
     return Minimum(
@@ -505,7 +505,7 @@ def _divergence(surrogate: str, p: Numbers, q: Numbers) -> Numbers:
     else:
         p, q = p.astype(np.float64), q.astype(np.float64)
         parts = kl_div(p, q)
-        if surrogate == "ova-logistic":
+        if surrogate == "ova_logistic":
             parts = parts + kl_div(1 - p, 1 - q)
     found: Numbers = parts.sum(axis=-1)
     return found
@@ -541,11 +541,11 @@ def calibration_gap(surrogate: str, probabilities: ArrayLike) -> Any:
 
     Examples
     --------
-    >>> calibration_gap("crammer-singer", [[0.625, 0.25, 0.125], [0.375, 0.375, 0.25]])
+    >>> calibration_gap("crammer_singer", [[0.625, 0.25, 0.125], [0.375, 0.375, 0.25]])
     array([0.25, 0.  ])
     >>> from fractions import Fraction
     >>> third, sixth = Fraction(1, 3), Fraction(1, 6)
-    >>> print(calibration_gap("lee-lin-wahba", [third, third, sixth, sixth]))
+    >>> print(calibration_gap("lee_lin_wahba", [third, third, sixth, sixth]))
     2/27
     """
     _check_surrogate(surrogate)
@@ -579,7 +579,7 @@ def abstain(surrogate: str, scores: ArrayLike, threshold: float | None = None) -
 
     Parameters
     ----------
-    surrogate : {"crammer-singer", "ova-hinge"}
+    surrogate : {"crammer_singer", "ova_hinge"}
         What the scores were trained by.
     scores : (m, k) array-like
         Finite scores.
@@ -594,19 +594,19 @@ def abstain(surrogate: str, scores: ArrayLike, threshold: float | None = None) -
 
     Examples
     --------
-    >>> abstain("crammer-singer", [[1.0, 0.0, 0.0], [0.5, 0.25, 0.0]])
+    >>> abstain("crammer_singer", [[1.0, 0.0, 0.0], [0.5, 0.25, 0.0]])
     array([ 0, -1])
-    >>> abstain("ova-hinge", [[1.0, -1.0, -1.0], [-0.5, -1.0, -1.0]])
+    >>> abstain("ova_hinge", [[1.0, -1.0, -1.0], [-0.5, -1.0, -1.0]])
     array([ 0, -1])
     """
-    ranges = {"crammer-singer": (0.0, 0.5, 1.0), "ova-hinge": (-1.0, 0.0, 1.0)}
+    ranges = {"crammer_singer": (0.0, 0.5, 1.0), "ova_hinge": (-1.0, 0.0, 1.0)}
     low, usual, high = ranges[one_of(surrogate, "surrogate", ranges)]
     bar = usual if threshold is None else number(threshold, "threshold", above=low, below=high)
     s = _numbers(scores, "scores").astype(np.float64)
     if s.ndim != 2:
         raise ValueError(f"scores must be a matrix with a row for each example, found shape {s.shape}")
     ordered = np.sort(s, axis=1)
-    known = ordered[:, -1] - (ordered[:, -2] if surrogate == "crammer-singer" else 0.0)
+    known = ordered[:, -1] - (ordered[:, -2] if surrogate == "crammer_singer" else 0.0)
     return np.where(known > bar, s.argmax(axis=1), -1)
 
 

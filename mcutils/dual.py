@@ -168,7 +168,7 @@ def quadratic_program(
     A = np.zeros((m, k * m))
     A[example, others] = -1.0
     A[np.arange(m), true] = 1.0
-    capped = true if task.loss == "crammer-singer" else others
+    capped = true if task.loss == "crammer_singer" else others
     each = np.eye(k * m)
     # that the true class's unknowns are not negative follows from the equations; with it said as well, every
     # unknown has a bound, and an interior-point method a regular system
@@ -416,10 +416,10 @@ def _checked_slack(slack: ArrayLike, task: HingeProblem) -> Floats:
     """The slack of each pair, a column for each class."""
     room = np.array(slack, dtype=np.float64)
     m, k = len(task.labels), task.n_classes
-    shape = (m,) if task.loss == "crammer-singer" else (m, k)
+    shape = (m,) if task.loss == "crammer_singer" else (m, k)
     if room.shape != shape or not np.isfinite(room).all():
         raise ValueError(f"slack must be finite numbers of shape {shape}, found shape {room.shape}")
-    if task.loss == "crammer-singer":
+    if task.loss == "crammer_singer":
         return np.repeat(room[:, None], k, axis=1)
     return task.without_true_classes(room)
 
@@ -495,8 +495,8 @@ def support(
     A, scores, task = _machine(multipliers, gram, problem)
     rows = np.arange(len(A))
     A[tol * task.prices[:, None] >= A] = 0.0
-    used = task.load(A)[:, None] if task.loss == "crammer-singer" else A.copy()
-    if task.loss == "weston-watkins":
+    used = task.load(A)[:, None] if task.loss == "crammer_singer" else A.copy()
+    if task.loss == "weston_watkins":
         used[rows, task.labels] = used.max(axis=1)
     full = used >= (1 - tol) * task.prices[:, None]
     kinds = np.where(np.broadcast_to(full, A.shape), "bound", "margin").astype("<U6")

@@ -291,7 +291,7 @@ def polynomial(q: int, a: float = 1.0, b: float = 0.0) -> Kernel:
     shift = number_that(b, "b", "a number, at least 0", lambda v: v >= 0)
     power = partial(_power, degree, scale, shift)
     return Kernel(
-        "polynomial",
+        "poly",
         {"q": degree, "a": scale, "b": shift},
         partial(power, _products),
         partial(power, _squares),
@@ -374,17 +374,17 @@ def resolve(
 
     Parameters
     ----------
-    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel
+    kernel : {"linear", "poly", "rbf", "precomputed"} or Kernel
         A :class:`Kernel` is returned as it is.
     gamma : float, "scale" or "auto"
-        Of "rbf": :math:`e^{-\gamma \|x - z\|^2}`, and of "polynomial":
+        Of "rbf": :math:`e^{-\gamma \|x - z\|^2}`, and of "poly":
         :math:`(\gamma \langle x, z \rangle + \text{coef0})^q`, where it is :math:`1 / a`. "auto" is
         :math:`1 / d` for d features; "scale" is that divided by the variance of all entries of X, and 1 if
         this is 0.
     degree : int
-        Of "polynomial": q.
+        Of "poly": q.
     coef0 : float
-        Of "polynomial".
+        Of "poly".
     X : array-like or sparse matrix of shape (m, d), optional
         The training sample, for "scale" and "auto".
 
@@ -397,15 +397,15 @@ def resolve(
     >>> from mcutils import kernel
     >>> kernel.resolve("rbf", "scale", 3, 0.0, [[0.0, 4.0], [4.0, 0.0]])
     Kernel(name='rbf', parameters={'gamma': 0.125})
-    >>> kernel.resolve("polynomial", 0.5, 2, 1.0)
-    Kernel(name='polynomial', parameters={'q': 2, 'a': 2.0, 'b': 1.0})
+    >>> kernel.resolve("poly", 0.5, 2, 1.0)
+    Kernel(name='poly', parameters={'q': 2, 'a': 2.0, 'b': 1.0})
     """
     kernel_parameters(gamma, degree, coef0)
     if isinstance(kernel, Kernel):
         return kernel
-    if not isinstance(kernel, str) or kernel not in ("linear", "polynomial", "rbf", "precomputed"):
+    if not isinstance(kernel, str) or kernel not in ("linear", "poly", "rbf", "precomputed"):
         raise ValueError(
-            "kernel must be 'linear', 'polynomial', 'rbf', 'precomputed' or a Kernel of mcutils.kernel, "
+            "kernel must be 'linear', 'poly', 'rbf', 'precomputed' or a Kernel of mcutils.kernel, "
             f"found {kernel!r}"
         )
     if kernel == "linear":

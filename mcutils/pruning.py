@@ -581,7 +581,7 @@ class CrossValidation:
 
 
 def prune_cv(
-    machine: DecisionTree,
+    estimator: DecisionTree,
     X: Any,
     y: ArrayLike,
     *,
@@ -600,7 +600,7 @@ def prune_cv(
 
     Parameters
     ----------
-    machine : DecisionTree
+    estimator : DecisionTree
         Its parameters; it is not fitted itself.
     X : (m, d) array-like or data frame
     y : (m,) array-like
@@ -631,23 +631,23 @@ def prune_cv(
     >>> bool(found.tree.get_n_leaves() == found.table["nsplit"][found.chosen] + 1)
     True
     """
-    if not isinstance(machine, DecisionTree):
-        raise ValueError(f"machine must be a DecisionTree, found {type(machine).__name__}")
+    if not isinstance(estimator, DecisionTree):
+        raise ValueError(f"estimator must be a DecisionTree, found {type(estimator).__name__}")
     one_of(rule, "rule", ("1se", "min"))
     jobs(n_jobs)
     labels = column_or_1d(y, warn=True)
-    full = clone(machine).fit(X, labels, sample_weight)
+    full = clone(estimator).fit(X, labels, sample_weight)
     weights = None if sample_weight is None else example_weights(sample_weight, len(labels))
     path = sequence(full, criterion)
     codes = np.searchsorted(full.classes_, labels)
     k, m = len(full.classes_), len(labels)
-    costs = 1.0 - np.eye(k) if machine.cost is None else check_costs(machine.cost).astype(np.float64)
+    costs = 1.0 - np.eye(k) if estimator.cost is None else check_costs(estimator.cost).astype(np.float64)
     root = float(path.risks[-1])
     prices = path.alphas[::-1] / (root or 1.0)
     means = np.concatenate([[np.inf], np.sqrt(prices[1:] * prices[:-1])])
     folds = _folds(cv, X, labels, m)
     answers = Parallel(n_jobs=n_jobs)(
-        delayed(_left_out)(machine, X, labels, weights, full.classes_, criterion, means, *fold)
+        delayed(_left_out)(estimator, X, labels, weights, full.classes_, criterion, means, *fold)
         for fold in folds
     )
     errors = np.full((m, len(prices)), np.nan)
@@ -657,7 +657,7 @@ def prune_cv(
         never = int(np.isnan(errors[:, 0]).sum())
         raise ValueError(f"cv must leave out every item once, it never leaves out {never} of {m}")
     w = np.ones(m) if weights is None else weights
-    w, unit = in_units(times_class_weight(w, machine.class_weight, full.classes_, codes))
+    w, unit = in_units(times_class_weight(w, estimator.class_weight, full.classes_, codes))
     total = w @ errors
     # the sum of squares about the mean, over the root's error: rpart's standard error
     spread = np.sqrt(np.maximum(w @ errors**2 - total**2 / w.sum(), 0.0))
@@ -689,7 +689,7 @@ def _folds(cv: Any, X: Any, labels: NDArray[Any], m: int) -> list[tuple[Ints, In
 
 
 def _left_out(
-    machine: DecisionTree,
+    estimator: DecisionTree,
     X: Any,
     labels: NDArray[Any],
     weights: Floats | None,
@@ -702,8 +702,8 @@ def _left_out(
     """The answers, as indices of classes, to the items of a fold at every price."""
     if weights is not None:  # a class may have no weight in this part
         train = train[weights[train] > 0]
-    grown = clone(machine)
-    if machine.cost is not None and len(np.unique(labels[train])) < len(classes):
+    grown = clone(estimator)
+    if estimator.cost is not None and len(np.unique(labels[train])) < len(classes):
         raise ValueError("cv must leave every class in every training part, as cost has a row for each")
     grown.fit(_safe_indexing(X, train), labels[train], None if weights is None else weights[train])
     path = sequence(grown, criterion)

@@ -242,7 +242,7 @@ class OneVsAll(BinaryReduction):
         A binary classifier with ``decision_function``, or else ``predict_proba``; a clone is fitted to each
         class. From probabilities the score is the log-odds :math:`\log \frac{p}{1 - p}`, where p is kept at
         least :math:`2^{-52}` away from 0 and 1.
-    decode : {"score", "sign"}
+    decoding : {"score", "sign"}
         "score" chooses the class of the largest score; "sign" knows only whether scores are positive, zero
         or negative, and where several classes or none say yes, it answers the smallest of them
         (prop-reduction-signs).
@@ -279,18 +279,18 @@ class OneVsAll(BinaryReduction):
         self,
         estimator: Any,
         *,
-        decode: Literal["score", "sign"] = "score",
+        decoding: Literal["score", "sign"] = "score",
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
         self.estimator = estimator
-        self.decode = decode
+        self.decoding = decoding
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        one_of(self.decode, "decode", ("score", "sign"))
+        one_of(self.decoding, "decoding", ("score", "sign"))
 
     def _prepare(self) -> int:
         k = len(self.classes_)
@@ -303,7 +303,7 @@ class OneVsAll(BinaryReduction):
         return Column(signs, f"class {_label(self.classes_, y)} against all others")
 
     def scores(self, X: Any) -> Floats:
-        """The scores of all classes, or with ``decode="sign"`` their signs; for two classes -f and f.
+        """The scores of all classes, or with ``decoding="sign"`` their signs; for two classes -f and f.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class OneVsAll(BinaryReduction):
         table = self.column_scores(X)
         if len(self.classes_) == 2:
             table = np.hstack([-table, table])
-        return np.sign(table) if self.decode == "sign" else table
+        return np.sign(table) if self.decoding == "sign" else table
 
 
 class OneVsOne(BinaryReduction):
@@ -326,7 +326,7 @@ class OneVsOne(BinaryReduction):
     ----------
     estimator : estimator
         A binary classifier, as for :class:`OneVsAll`; a clone is fitted to each pair.
-    decode : {"vote", "sum", "tournament"}
+    decoding : {"vote", "sum", "tournament"}
         See :func:`votes`, :func:`sums` and :func:`tournament`. It can be changed after ``fit``: the
         machines are the same.
     ties : {"first", "sum"}
@@ -377,7 +377,7 @@ class OneVsOne(BinaryReduction):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import LinearSVC
     >>> X, y = load_iris(return_X_y=True)
-    >>> machine = OneVsOne(LinearSVC(random_state=0), decode="vote").fit(X, y)
+    >>> machine = OneVsOne(LinearSVC(random_state=0), decoding="vote").fit(X, y)
     >>> machine.pairs_.tolist()
     [[0, 1], [0, 2], [1, 2]]
     >>> machine.votes(X[:2])
@@ -391,7 +391,7 @@ class OneVsOne(BinaryReduction):
         self,
         estimator: Any,
         *,
-        decode: Literal["vote", "sum", "tournament"] = "vote",
+        decoding: Literal["vote", "sum", "tournament"] = "vote",
         ties: Literal["first", "sum"] = "first",
         bracket: Sequence[Any] | NDArray[Any] | int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -399,7 +399,7 @@ class OneVsOne(BinaryReduction):
         verbose: int = 0,
     ):
         self.estimator = estimator
-        self.decode = decode
+        self.decoding = decoding
         self.ties = ties
         self.bracket = bracket
         self.random_state = random_state
@@ -408,7 +408,7 @@ class OneVsOne(BinaryReduction):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        one_of(self.decode, "decode", ("vote", "sum", "tournament"))
+        one_of(self.decoding, "decoding", ("vote", "sum", "tournament"))
         one_of(self.ties, "ties", ("first", "sum"))
         if self.bracket is not None and np.ndim(self.bracket) == 0:
             integer(self.bracket, "bracket", 1)
@@ -456,9 +456,9 @@ class OneVsOne(BinaryReduction):
         if len(self.classes_) == 2:
             first = scorer(X)[0]
             return np.column_stack([first, -first])
-        if self.decode == "tournament":
+        if self.decoding == "tournament":
             return self._played(scorer, X).T.astype(np.float64)
-        if self.decode == "sum":
+        if self.decoding == "sum":
             return self._summed(scorer, X).T
         if self.ties == "first":
             return _votes(self._tallied(scorer, X, count=True)[0])

@@ -61,7 +61,7 @@ def rate(
     lam: float,
     radius: float,
     k: int,
-    loss: str = "crammer-singer",
+    loss: str = "crammer_singer",
     average: str = "tail",
     largest_weight: float = 1.0,
 ) -> float:
@@ -88,7 +88,7 @@ def rate(
         R; with an appended feature its 1 counts.
     k : int
         The number of classes.
-    loss : {"crammer-singer", "weston-watkins"}
+    loss : {"crammer_singer", "weston_watkins"}
     average : {"tail", "all", "weighted"}
     largest_weight : float
         :math:`\max_i s_i`.
@@ -128,7 +128,7 @@ class SubgradientMachine(ScoreClassifier):
 
     Parameters
     ----------
-    loss : {"crammer-singer", "weston-watkins"}
+    loss : {"crammer_singer", "weston_watkins"}
         The loss; see :mod:`mcutils.hinge`.
     C : float
         The price of loss.
@@ -262,7 +262,7 @@ class SubgradientMachine(ScoreClassifier):
 
     def __init__(
         self,
-        loss: str = "crammer-singer",
+        loss: str = "crammer_singer",
         *,
         C: float = 1.0,
         cost: ArrayLike | None = None,
@@ -525,7 +525,7 @@ class SubgradientMachine(ScoreClassifier):
                 self._costs,
                 self._similar,
                 piece,
-                self.loss == "weston-watkins",
+                self.loss == "weston_watkins",
                 self.average == "weighted",
                 self.average is not None,
                 self._mode(),

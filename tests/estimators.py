@@ -61,9 +61,9 @@ ESTIMATORS = {
     "BinarySVM": Facts(
         [  # gamma="scale" looks at the rows and not at their weights, as everywhere in scikit-learn
             mc.BinarySVM(),
-            mc.BinarySVM(kernel="rbf", gamma=0.01, bias=False),
+            mc.BinarySVM(kernel="rbf", gamma=0.01, fit_intercept=False),
             mc.BinarySVM(kernel="rbf", gamma=0.1),
-            mc.BinarySVM(kernel="polynomial", gamma=0.1, degree=2, coef0=1.0),
+            mc.BinarySVM(kernel="poly", gamma=0.1, degree=2, coef0=1.0),
         ],
         binary=True,
         twice={"C": 2.0},
@@ -101,7 +101,7 @@ ESTIMATORS = {
         [
             mc.KernelPerceptron(random_state=0),
             mc.KernelPerceptron("rbf", average=False, shuffle=False),
-            mc.KernelPerceptron("polynomial", bias=False, random_state=0),
+            mc.KernelPerceptron("poly", fit_intercept=False, random_state=0),
             mc.KernelPerceptron("precomputed", random_state=0),
             mc.KernelPerceptron(kernel.linear + kernel.rbf(0.1), random_state=0),
         ],
@@ -124,9 +124,7 @@ ESTIMATORS = {
             mc.MulticlassPerceptron("uniform", average=False, shuffle=False),
             mc.MulticlassPerceptron("proportional", average="voted", random_state=0),
             mc.MulticlassPerceptron("mira", kernel="rbf", random_state=0),
-            mc.MulticlassPerceptron(
-                "uniform", kernel="polynomial", coef0=1.0, fit_intercept=False, random_state=0
-            ),
+            mc.MulticlassPerceptron("uniform", kernel="poly", coef0=1.0, fit_intercept=False, random_state=0),
             mc.MulticlassPerceptron("mira", kernel="precomputed", random_state=0),
             mc.MulticlassPerceptron(kernel=kernel.linear + kernel.rbf(0.1), average="voted", random_state=0),
             mc.MulticlassPerceptron("mira", random_state=0),
@@ -137,7 +135,7 @@ ESTIMATORS = {
     "OneVsAll": Facts(
         [
             mc.OneVsAll(LogisticRegression()),
-            mc.OneVsAll(SHALLOW, decode="sign"),
+            mc.OneVsAll(SHALLOW, decoding="sign"),
             mc.OneVsAll(SVC(kernel="precomputed")),
         ],
         twice={"estimator__alpha": 0.5},
@@ -147,9 +145,9 @@ ESTIMATORS = {
         [
             mc.OneVsOne(LinearSVC()),
             mc.OneVsOne(GaussianNB(), ties="sum"),
-            mc.OneVsOne(RidgeClassifier(), decode="sum"),
-            mc.OneVsOne(SHALLOW, decode="tournament"),
-            mc.OneVsOne(LinearSVC(), decode="tournament", bracket=3, random_state=0),
+            mc.OneVsOne(RidgeClassifier(), decoding="sum"),
+            mc.OneVsOne(SHALLOW, decoding="tournament"),
+            mc.OneVsOne(LinearSVC(), decoding="tournament", bracket=3, random_state=0),
             mc.OneVsOne(SVC(kernel="precomputed")),
         ],
         twice={"estimator__alpha": 0.5},
@@ -178,16 +176,16 @@ ESTIMATORS = {
     "SubgradientMachine": Facts(
         [  # with an intercept: without one no weight of a class makes it win everywhere, as one check asks
             mc.SubgradientMachine(random_state=0),
-            mc.SubgradientMachine("weston-watkins", average="weighted", fit_intercept="free", random_state=0),
+            mc.SubgradientMachine("weston_watkins", average="weighted", fit_intercept="free", random_state=0),
             mc.SubgradientMachine(average="all", fit_intercept="free", replace=True, random_state=0),
-            mc.SubgradientMachine("weston-watkins", average=None, tol=0.05, random_state=0),
+            mc.SubgradientMachine("weston_watkins", average=None, tol=0.05, random_state=0),
         ],
         twice={"C": 0.2},
         draws={},
         exact={"C": 0.1},
     ),
     "WestonWatkins": Facts(
-        [mc.WestonWatkins(), mc.WestonWatkins(kernel="polynomial", fit_intercept=False, coef0=1.0)],
+        [mc.WestonWatkins(), mc.WestonWatkins(kernel="poly", fit_intercept=False, coef0=1.0)],
         twice={"C": 2.0},
         exact={"tol": 1e-11},
         close=1e-5,

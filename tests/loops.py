@@ -102,10 +102,12 @@ def soft_machines():
 
     X, y = blobs(k=2, spread=2.0)
     found = [
-        binary.solve_svm(X @ X.T, 2 * y - 1, C, bias=bias) for C in (0.1, 10.0) for bias in (True, False)
+        binary.solve_svm(X @ X.T, 2 * y - 1, C, fit_intercept=bias)
+        for C in (0.1, 10.0)
+        for bias in (True, False)
     ]
     machine = binary.BinarySVM(kernel="rbf").fit(X, y)
-    return [(one.alpha, one.bias, one.certificate.dual) for one in found], machine.decision_function(X)
+    return [(one.alpha, one.intercept, one.certificate.dual) for one in found], machine.decision_function(X)
 
 
 @exact
@@ -113,8 +115,8 @@ def hard_machines():
     from mcutils import binary
 
     X, y = blobs(k=2, spread=0.3)
-    found = [binary.solve_svm(X @ X.T, 2 * y - 1, np.inf, bias=bias) for bias in (True, False)]
-    return [(one.alpha, one.bias) for one in found]
+    found = [binary.solve_svm(X @ X.T, 2 * y - 1, np.inf, fit_intercept=bias) for bias in (True, False)]
+    return [(one.alpha, one.intercept) for one in found]
 
 
 @exact
@@ -123,7 +125,7 @@ def scores_in_twice_the_digits():
 
     X, y = blobs(k=2, spread=2.0)
     one = binary.solve_svm((X + 1e4) @ (X + 1e4).T, 2 * y - 1, 1e3, tol=1e-4)
-    return one.alpha, one.bias
+    return one.alpha, one.intercept
 
 
 @exact
@@ -171,7 +173,7 @@ def kernel_problem(loss: str, **options: Any) -> Any:
 def machines_of_a_gram_matrix():
     return [
         kernel_problem(loss, C=C, cost=cost)
-        for loss in ("crammer-singer", "weston-watkins")
+        for loss in ("crammer_singer", "weston_watkins")
         for C in (0.1, 10.0)
         for cost in (None, costs())
     ]
@@ -328,7 +330,7 @@ def subgradients():
     forms = (X, sparse.csr_array(np.where(np.abs(X) < 1, 0.0, X)))
     related = ClassMap(np.hstack([np.eye(5), np.ones((5, 1))]))
     found = []
-    for loss in ("crammer-singer", "weston-watkins"):
+    for loss in ("crammer_singer", "weston_watkins"):
         for average in ("tail", "all", "weighted", None):
             for intercept in ("appended", "free", False):
                 for class_map in (None, related):

@@ -63,7 +63,7 @@ def sample(trial):
 @pytest.mark.parametrize("trial", range(120))
 def test_the_optimum_is_that_of_cvxopt(trial, bias):
     gram, y, C = sample(trial)
-    found = binary.solve_svm(gram, y, C, bias=bias, tol=1e-9)
+    found = binary.solve_svm(gram, y, C, fit_intercept=bias, tol=1e-9)
     assert found.converged
     assert found.certificate.certifies(1e-9)
     peer = dual_by_cvxopt(gram, y, C, bias)
@@ -76,7 +76,7 @@ def check_solution(found, gram, y, C, bias, atol=1e-4):
     beta = found.alpha * y
     assert (found.alpha >= 0).all()
     assert (found.alpha <= C).all()
-    scores = gram @ beta + found.bias
+    scores = gram @ beta + found.intercept
     np.testing.assert_allclose(found.scores, scores, atol=1e-8 * max(1.0, np.abs(scores).max()))
     np.testing.assert_allclose(found.slack, np.maximum(0, 1 - y * found.scores), atol=1e-9)
     square = beta @ gram @ beta
@@ -85,9 +85,9 @@ def check_solution(found, gram, y, C, bias, atol=1e-4):
     assert found.certificate.dual == pytest.approx(found.alpha.sum() - square / 2, rel=1e-9, abs=rough)
     if bias:
         assert abs(beta.sum()) <= 1e-12 * max(1.0, found.alpha.sum())
-        assert found.bias_interval[0] <= found.bias <= found.bias_interval[1]
+        assert found.bias_interval[0] <= found.intercept <= found.bias_interval[1]
     else:
-        assert (found.bias, found.bias_interval) == (0.0, (0.0, 0.0))
+        assert (found.intercept, found.bias_interval) == (0.0, (0.0, 0.0))
     np.testing.assert_array_equal(found.support, np.flatnonzero(found.alpha))
     # complementary slackness, as far as the gap allows: it is the sum of these products
     product = found.alpha * (1 - y * found.scores)
@@ -107,13 +107,13 @@ def check_solution(found, gram, y, C, bias, atol=1e-4):
 def test_every_bias_of_the_interval_is_optimal_and_no_other(trial):
     gram, y, C = sample(trial)
     found = binary.solve_svm(gram, y, C, tol=1e-10)
-    inner = found.scores - found.bias
+    inner = found.scores - found.intercept
 
     def paid(b):
         return C @ np.maximum(0, 1 - y * (inner + b))
 
     low, high = found.bias_interval
-    least = paid(found.bias)
+    least = paid(found.intercept)
     rounding = 1e-9 * C.sum() * (1 + np.abs(inner).max())
     for b in (low, high, (low + high) / 2):
         assert paid(b) == pytest.approx(least, abs=rounding)
@@ -130,7 +130,7 @@ def test_the_interval_of_biases_where_no_multiplier_is_free():
     found = binary.solve_svm([[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=0.1)
     assert found.kinds.tolist() == ["bound", "bound"]
     np.testing.assert_allclose(found.bias_interval, [-0.8, 0.8], rtol=1e-12)
-    assert found.bias == 0.0
+    assert found.intercept == 0.0
     # with one more positive example the slope never vanishes: one bias, though none is free
     gram = np.outer([-1, 1, 1], [-1, 1, 1])
     found = binary.solve_svm(gram, [-1, 1, 1], C=0.1)
@@ -147,7 +147,7 @@ def test_prices_tiny_and_huge(exponent, bias):
     X = rng.normal(size=(60, 3))
     y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
     C = 10.0**exponent
-    found = binary.solve_svm(X @ X.T, y, C, bias=bias)
+    found = binary.solve_svm(X @ X.T, y, C, fit_intercept=bias)
     assert found.converged
     # relative to the primal itself, not to 1
     assert found.certificate.primal - found.certificate.dual <= 1e-6 * found.certificate.primal
@@ -205,7 +205,7 @@ def test_a_refusal_says_which_margins_it_excludes(bias):
     """Two vectors of length 1 at the angle 1e-9: separable, by less than the Gram matrix can hold."""
     gram = np.array([[1.0, 1.0], [1.0, 1.0]])
     with pytest.raises(binary.NotSeparable, match="so no margin exceeds") as refused:
-        binary.solve_svm(gram, [-1, 1], inf, bias=bias)
+        binary.solve_svm(gram, [-1, 1], inf, fit_intercept=bias)
     assert 0.5e-9 <= refused.value.largest_margin < 1e-7
 
 
@@ -216,13 +216,13 @@ def test_the_hard_machine_or_the_proof_that_there_is_none(trial, bias):
     peer = hard_by_cvxopt(X, y, bias)
     if peer is None:
         with pytest.raises(binary.NotSeparable, match="not separable by a hyperplane") as refused:
-            binary.solve_svm(X @ X.T, y, inf, bias=bias, tol=1e-9)
+            binary.solve_svm(X @ X.T, y, inf, fit_intercept=bias, tol=1e-9)
         check_proof(X, y, refused.value.weights, bias, atol=1e-6)
         assert refused.value.distance < 1e-6
         assert refused.value.largest_margin < 1e-6
-        assert not binary.separate(X, y, bias=bias).separable
+        assert not binary.separate(X, y, fit_intercept=bias).separable
         return
-    found = binary.solve_svm(X @ X.T, y, inf, bias=bias, tol=1e-9)
+    found = binary.solve_svm(X @ X.T, y, inf, fit_intercept=bias, tol=1e-9)
     assert found.converged
     assert found.certificate.primal == pytest.approx(peer, rel=1e-6, abs=1e-6)
     assert (y * found.scores).min() == pytest.approx(1)
@@ -230,9 +230,9 @@ def test_the_hard_machine_or_the_proof_that_there_is_none(trial, bias):
     assert set(found.kinds) <= {"none", "free"}
     # the geometric margin is 1 / |w|, and the other solver of separation finds no larger one
     w = X.T @ (y * found.alpha)
-    margin = binary.geometric_margin(X, y, w, found.bias)
+    margin = binary.geometric_margin(X, y, w, found.intercept)
     assert margin == pytest.approx(1 / np.linalg.norm(w), rel=1e-6)
-    other = binary.separate(X, y, bias=bias)
+    other = binary.separate(X, y, fit_intercept=bias)
     assert other.separable
     assert other.margin <= margin * (1 + 1e-6)
 
@@ -291,11 +291,11 @@ def test_rows_in_blocks_are_the_whole_matrix(monkeypatch, trial, bias):
     monkeypatch.setattr(_rows, "BLOCK", 6)
     monkeypatch.setattr(_rows, "CACHE_BYTES", 0)
     by_rows = _rows.Gram(np.diag(gram).copy(), compute)
-    found = binary.solve(by_rows, y, C, bias=bias, tol=1e-9, max_iter=10**7)
+    found = binary.solve(by_rows, y, C, fit_intercept=bias, tol=1e-9, max_iter=10**7)
     assert found.converged
     assert len(by_rows.rows) <= 12
     assert asked
-    whole = binary.solve_svm(gram, y, C, bias=bias, tol=1e-9)
+    whole = binary.solve_svm(gram, y, C, fit_intercept=bias, tol=1e-9)
     assert found.certificate.primal == pytest.approx(whole.certificate.primal, rel=1e-8, abs=1e-8)
     check_solution(found, gram, y, C, bias)
 
@@ -413,7 +413,12 @@ def test_max_iter_bounds_the_steps(monkeypatch, whole, max_iter):
     rows = _rows.Gram(np.diag(gram).copy(), lambda rows, columns: gram[rows][:, columns])
     with pytest.warns(ConvergenceWarning, match=f"after {max_iter} steps"):
         found = binary.solve(
-            _rows.Gram.of_matrix(gram) if whole else rows, y, C, bias=True, tol=1e-9, max_iter=max_iter
+            _rows.Gram.of_matrix(gram) if whole else rows,
+            y,
+            C,
+            fit_intercept=True,
+            tol=1e-9,
+            max_iter=max_iter,
         )
     assert found.certificate.n_iter == max_iter
 
@@ -474,7 +479,7 @@ def test_what_is_certified_is_so_in_fractions(seed, size):
     beta = [Fraction(a) * s for a, s in zip(found.alpha.tolist(), y.tolist(), strict=True)]
     inner = [sum(Fraction(v) * b for v, b in zip(row, beta, strict=True)) for row in gram.tolist()]
     square = sum(b * g for b, g in zip(beta, inner, strict=True))
-    bias = Fraction(found.bias)
+    bias = Fraction(found.intercept)
     slack = sum(max(Fraction(0), 1 - s * (g + bias)) for s, g in zip(y.tolist(), inner, strict=True))
     primal, dual = square / 2 + slack, sum(map(Fraction, found.alpha.tolist())) - square / 2
     assert float(primal) == pytest.approx(found.certificate.primal, rel=1e-7)
@@ -508,7 +513,7 @@ def test_ten_thousand_examples_fit_into_memory():
         {"kernel": "linear"},
         {"kernel": "rbf", "gamma": "scale"},
         {"kernel": "rbf", "gamma": 0.3},
-        {"kernel": "polynomial", "gamma": 0.1, "degree": 2, "coef0": 1.0},
+        {"kernel": "poly", "gamma": 0.1, "degree": 2, "coef0": 1.0},
     ],
     ids=str,
 )
@@ -516,7 +521,7 @@ def test_agrees_with_svc(named, C):
     X, y = (part[:200] for part in load_breast_cancer(return_X_y=True))
     X = scale(X)
     machine = binary.BinarySVM(C, tol=1e-10, **named).fit(X, y)
-    peer = SVC(C=C, tol=1e-8, **named | {"kernel": named["kernel"].replace("polynomial", "poly")}).fit(X, y)
+    peer = SVC(C=C, tol=1e-8, **named | {"kernel": named["kernel"]}).fit(X, y)
     gram = machine.kernel_.gram(X)
     beta = np.zeros(len(y))
     beta[peer.support_] = peer.dual_coef_[0]
@@ -529,7 +534,7 @@ def test_agrees_with_svc(named, C):
 
 
 @pytest.mark.parametrize("scaling", [None, 1.0, 10.0])
-@pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.compiler
 def test_agrees_with_linear_svc(loss, scaling):
     """Which regularises its intercept: a machine without bias, with one more feature."""
@@ -546,11 +551,11 @@ def test_agrees_with_linear_svc(loss, scaling):
     ).fit(X, y)
     longer = X if scaling is None else np.column_stack([X, np.full(len(X), scaling)])
     w = peer.coef_[0] if scaling is None else np.append(peer.coef_[0], peer.intercept_[0] / scaling)
-    found = binary.minimise_risk(longer, signs, loss=loss, bias=False)
+    found = binary.minimise_risk(longer, signs, loss=loss, fit_intercept=False)
     paid = np.maximum(0, 1 - signs * (longer @ w)) ** (1 if loss == "hinge" else 2)
     assert w @ w / 2 + paid.sum() == pytest.approx(found.certificate.primal, rel=1e-6)
     if loss == "hinge":
-        machine = binary.BinarySVM(bias=False).fit(longer, y)
+        machine = binary.BinarySVM(fit_intercept=False).fit(longer, y)
         assert machine.certificate_.primal == pytest.approx(found.certificate.primal, rel=2e-6)
         assert binary.hinge_objective(longer, signs, w) == pytest.approx(found.certificate.primal, rel=1e-6)
         with_bias = binary.BinarySVM().fit(X, y)  # a bias that costs nothing is cheaper
@@ -621,9 +626,7 @@ def test_a_precomputed_matrix_that_is_no_kernel_is_refused():
         binary.BinarySVM(kernel="precomputed").fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
 
 
-@pytest.mark.parametrize(
-    "named", [{}, {"kernel": "rbf", "gamma": 0.1}, {"kernel": "polynomial", "degree": 2}]
-)
+@pytest.mark.parametrize("named", [{}, {"kernel": "rbf", "gamma": 0.1}, {"kernel": "poly", "degree": 2}])
 def test_sparse_inputs(cancer, named):
     X, y = cancer
     thin = np.where(np.abs(X) > 1, X, 0.0)
@@ -674,15 +677,15 @@ def test_the_hard_machine_of_the_estimator(cancer):
 def test_separation_is_proved_either_way(X, labels, bias):
     y = np.array([1 if labels >> i & 1 else -1 for i in range(len(X))])
     assume(not bias or len(set(y)) == 2)
-    found = binary.separate(X, y, bias=bias)
+    found = binary.separate(X, y, fit_intercept=bias)
     if found.separable:
-        scores = X @ as_fractions(found.weights) + Fraction(found.bias)
+        scores = X @ as_fractions(found.weights) + Fraction(found.intercept)
         assert min(scores * y) > 0
-        assert found.margin == binary.geometric_margin(X, y, found.weights, found.bias) > 0
+        assert found.margin == binary.geometric_margin(X, y, found.weights, found.intercept) > 0
         assert found.multipliers is None
-        assert bias or found.bias == 0.0
+        assert bias or found.intercept == 0.0
         return
-    assert (found.weights, found.bias, found.margin) == (None, None, None)
+    assert (found.weights, found.intercept, found.margin) == (None, None, None)
     check = found.multipliers  # fractions: nothing is rounded here
     assert check.min() >= 0
     assert check.sum() == 1
@@ -702,11 +705,11 @@ def test_separation_is_proved_at_every_scale(A, labels, exponents, bias):
     y = np.array([1 if labels >> i & 1 else -1 for i in range(len(A))])
     assume(not bias or len(set(y)) == 2)
     X = A * 10.0 ** np.array(exponents[: A.shape[1]])
-    found = binary.separate(X, y, bias=bias)
-    assert found.separable == capacity.separable(X, (y > 0).astype(int), k=2, bias=bias).separable
+    found = binary.separate(X, y, fit_intercept=bias)
+    assert found.separable == capacity.separable(X, (y > 0).astype(int), k=2, fit_intercept=bias).separable
     points = as_fractions(X)
     if found.separable:
-        scores = points @ as_fractions(found.weights) + Fraction(found.bias)
+        scores = points @ as_fractions(found.weights) + Fraction(found.intercept)
         assert min(scores * y) > 0
         assert found.margin >= 0  # the distance itself may be smaller than every float
     else:
@@ -729,14 +732,14 @@ def test_a_hard_machine_exists_at_every_scale_or_at_none(A, labels, exponent, bi
     y = np.array([1 if labels >> i & 1 else -1 for i in range(len(A))])
     assume(not bias or len(set(y)) == 2)
     X = A * 10.0**exponent
-    truth = capacity.separable(A, (y > 0).astype(int), k=2, bias=bias, exact=True).separable
+    truth = capacity.separable(A, (y > 0).astype(int), k=2, fit_intercept=bias, exact=True).separable
     if truth:
-        found = binary.solve_svm(X @ X.T, y, inf, bias=bias)
+        found = binary.solve_svm(X @ X.T, y, inf, fit_intercept=bias)
         assert found.converged
         assert (y * found.scores).min() == pytest.approx(1)
         return
     with pytest.raises(binary.NotSeparable) as refused:
-        binary.solve_svm(X @ X.T, y, inf, bias=bias)
+        binary.solve_svm(X @ X.T, y, inf, fit_intercept=bias)
     assert max(refused.value.distance, refused.value.largest_margin) <= 1e-6 * np.abs(X).max()
 
 
@@ -763,7 +766,7 @@ def test_separation_at_any_scale():
     for factor in (1e-200, 1e-8, 1.0, 1e8, 1e150):
         assert binary.separate(factor * X, [-1, -1, 1]).separable
     assert binary.separate(X + shift, [-1, -1, 1]).separable
-    assert binary.separate(X + shift, [1, 1, 1], bias=False).separable
+    assert binary.separate(X + shift, [1, 1, 1], fit_intercept=False).separable
     # a constant feature, and all features constant
     assert binary.separate([[1.0, 7.0], [2.0, 7.0]], [-1, 1]).separable
     assert not binary.separate([[7.0], [7.0]], [-1, 1]).separable
@@ -802,7 +805,7 @@ def test_distances_and_margins_are_their_formulas(X, plane, labels):
 # ---------------------------------------------------------------------------------------------------
 # Regularised risks
 
-SIX = [(loss, penalty) for loss in ("hinge", "squared-hinge", "logistic") for penalty in ("l2", "l1")]
+SIX = [(loss, penalty) for loss in ("hinge", "squared_hinge", "logistic") for penalty in ("l2", "l1")]
 
 
 def risk_sample(seed):
@@ -823,7 +826,7 @@ def risk(X, y, w, b, C, loss, penalty):
     z = y * (X @ w + b)
     paid = {
         "hinge": np.maximum(0, 1 - z),
-        "squared-hinge": np.maximum(0, 1 - z) ** 2,
+        "squared_hinge": np.maximum(0, 1 - z) ** 2,
         "logistic": np.logaddexp(0, -z),
     }[loss].sum()
     return C * paid + (np.abs(w).sum() if penalty == "l1" else w @ w / 2)
@@ -835,16 +838,16 @@ def risk(X, y, w, b, C, loss, penalty):
 @pytest.mark.compiler
 def test_all_risks_are_certified(loss, penalty, seed, bias):
     X, y, C = risk_sample(seed)
-    found = binary.minimise_risk(X, y, loss=loss, penalty=penalty, C=C, bias=bias)
+    found = binary.minimise_risk(X, y, loss=loss, penalty=penalty, C=C, fit_intercept=bias)
     assert found.certificate.certifies(1e-8)
-    value = risk(X, y, found.weights, found.bias, C, loss, penalty)
+    value = risk(X, y, found.weights, found.intercept, C, loss, penalty)
     assert found.certificate.primal == pytest.approx(value, rel=1e-12)
-    assert bias or found.bias == 0.0
+    assert bias or found.intercept == 0.0
     # weak duality, where it matters: no point nearby or far is below the dual value
     rng = np.random.default_rng(seed)
     for size in (1e-3, 1e-1, 10.0):
         w = found.weights * (1 + size * rng.normal(size=len(found.weights)))
-        b = found.bias + size * rng.normal() * bias
+        b = found.intercept + size * rng.normal() * bias
         assert risk(X, y, w, b, C, loss, penalty) >= found.certificate.dual - 1e-9 * max(1.0, value)
 
 
@@ -858,7 +861,7 @@ def test_the_logistic_risk_is_that_of_scikit_learn(seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("loss", ["squared-hinge", "logistic"])
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
 def test_the_lasso_is_that_of_liblinear(loss, seed):
     X, y, C = risk_sample(seed)
     if loss == "logistic":
@@ -872,7 +875,7 @@ def test_the_lasso_is_that_of_liblinear(loss, seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         w = peer.fit(X, y).coef_[0]
-    found = binary.minimise_risk(X, y, loss=loss, penalty="l1", C=C, bias=False)
+    found = binary.minimise_risk(X, y, loss=loss, penalty="l1", C=C, fit_intercept=False)
     assert risk(X, y, w, 0.0, C, loss, "l1") == pytest.approx(found.certificate.primal, rel=1e-6)
     assert ((w == 0) & (found.weights != 0)).sum() <= 1 + len(w) // 10
 
@@ -881,7 +884,7 @@ def test_the_lasso_has_zeros_and_the_ridge_has_none():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 30))
     y = np.where(X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=80) > 0, 1, -1)
-    for loss in ("hinge", "squared-hinge", "logistic"):
+    for loss in ("hinge", "squared_hinge", "logistic"):
         sparse = binary.minimise_risk(X, y, loss=loss, penalty="l1", C=0.1).weights
         full = binary.minimise_risk(X, y, loss=loss, penalty="l2", C=0.1).weights
         assert (sparse == 0).sum() >= 20
@@ -945,11 +948,20 @@ TWO = np.eye(2)
         ),
         (lambda: binary.minimise_risk(TWO, [1, -1], C=inf), "C must be a positive, finite number, found inf"),
         (lambda: binary.minimise_risk(TWO, [1, 1]), "y must have both labels"),
-        (lambda: binary.minimise_risk(TWO, [1, -1], bias="no"), "bias must be True or False, found 'no'"),
+        (
+            lambda: binary.minimise_risk(TWO, [1, -1], fit_intercept="no"),
+            "fit_intercept must be True or False, found 'no'",
+        ),
         (lambda: binary.minimise_risk(TWO, [1, -1], tol=inf), "tol must be a positive, finite number"),
         (lambda: binary.minimise_risk(TWO, [1, -1], C=[1.0, 2.0]), "C must be a positive, finite number"),
-        (lambda: binary.solve_svm(np.eye(2), [1, -1], bias=None), "bias must be True or False, found None"),
-        (lambda: binary.separate(TWO, [1, -1], bias=1), "bias must be True or False, found 1"),
+        (
+            lambda: binary.solve_svm(np.eye(2), [1, -1], fit_intercept=None),
+            "fit_intercept must be True or False, found None",
+        ),
+        (
+            lambda: binary.separate(TWO, [1, -1], fit_intercept=1),
+            "fit_intercept must be True or False, found 1",
+        ),
         (lambda: binary.distance(TWO, [1.0, 0.0], nan), "b must be a finite number, found nan"),
         (lambda: binary.distance(TWO, [1j, 0.0]), "w must have 2 finite numbers"),
         (lambda: binary.hinge_objective(TWO, [1, -1], [1.0, 0.0], C=-1), "C must be a positive number"),

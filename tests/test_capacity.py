@@ -173,8 +173,8 @@ def check_separation(found, X, y, k, bias):
     points, y = as_fractions(X), np.asarray(y)
     rows = np.arange(len(y))
     if found.separable:
-        scores = points @ as_fractions(found.weights).T + as_fractions(found.bias)
-        assert bias or not np.any(found.bias)
+        scores = points @ as_fractions(found.weights).T + as_fractions(found.intercept)
+        assert bias or not np.any(found.intercept)
         others = scores.copy()
         others[rows, y] = [min(row) - 1 for row in scores]
         assert min(scores[rows, y] - others.max(axis=1)) > 0
@@ -225,7 +225,7 @@ def test_two_classes_on_a_line_are_separable_if_their_intervals_are_disjoint(pla
         for p, c in zip(places, labels, strict=True)
     )
     expected = 0 not in places and same_side
-    assert capacity.separable(X, labels, k=2, bias=False).separable == expected
+    assert capacity.separable(X, labels, k=2, fit_intercept=False).separable == expected
 
 
 @settings(max_examples=60, deadline=None)
@@ -235,11 +235,11 @@ def test_certificates_of_separation(seed):
     k, m, d = int(rng.integers(2, 5)), int(rng.integers(2, 9)), int(rng.integers(1, 4))
     X, y = rng.integers(-3, 4, size=(m, d)), rng.integers(k, size=m)
     for bias in (True, False):
-        found = capacity.separable(X, y, k=k, bias=bias, exact=True)
+        found = capacity.separable(X, y, k=k, fit_intercept=bias, exact=True)
         assert found.exact
-        assert capacity.separable(X, y, k=k, bias=bias).separable == found.separable
+        assert capacity.separable(X, y, k=k, fit_intercept=bias).separable == found.separable
         if found.separable:
-            scores = X @ found.weights.T + found.bias
+            scores = X @ found.weights.T + found.intercept
             leads = [
                 row[c] - max(row[r] for r in range(k) if r != c) for row, c in zip(scores, y, strict=True)
             ]
@@ -264,8 +264,8 @@ def test_no_power_of_two_changes_a_verdict(drawn, exponents, bias):
     """A factor for each feature, down to the subnormal numbers: nothing is rounded, so nothing may change."""
     A, y = np.array([x for x, _ in drawn]), [c for _, c in drawn]
     X = np.ldexp(A, exponents[: A.shape[1]])
-    truth = capacity.separable(A, y, k=3, bias=bias, exact=True)
-    found = capacity.separable(X, y, k=3, bias=bias)
+    truth = capacity.separable(A, y, k=3, fit_intercept=bias, exact=True)
+    found = capacity.separable(X, y, k=3, fit_intercept=bias)
     check_separation(truth, A, y, 3, bias)
     check_separation(found, X, y, 3, bias)
     assert found.separable == truth.separable
@@ -277,9 +277,9 @@ def test_every_certificate_is_one_in_fractions(drawn, exponents, bias):
     """Powers of ten round, which may even separate what touched: the verdict is that of the rounded."""
     A, y = np.array([x for x, _ in drawn]), [c for _, c in drawn]
     X = A * 10.0 ** np.array(exponents[: A.shape[1]])
-    found = capacity.separable(X, y, k=3, bias=bias)
+    found = capacity.separable(X, y, k=3, fit_intercept=bias)
     check_separation(found, X, y, 3, bias)
-    assert found.separable == capacity.separable(X, y, k=3, bias=bias, exact=True).separable
+    assert found.separable == capacity.separable(X, y, k=3, fit_intercept=bias, exact=True).separable
 
 
 @pytest.mark.parametrize("factor", [5e-324, 1e-300, 1e-20, 1e-12, 1.0, 1e150, 1e200, 3.5e307])
@@ -288,7 +288,7 @@ def test_a_sample_is_separable_at_every_scale(factor):
     found = capacity.separable(X, y, k=3)
     assert found.separable
     check_separation(found, X, y, 3, True)
-    alone = capacity.separable(X, [0, 1, 2, 0], k=3, bias=False)
+    alone = capacity.separable(X, [0, 1, 2, 0], k=3, fit_intercept=False)
     assert not alone.separable
     check_separation(alone, X, [0, 1, 2, 0], 3, False)
 
@@ -367,9 +367,9 @@ def test_labelings_of_the_line_are_blocks(k, n):
 
 def test_ties_matter_without_bias_only():
     ends = np.array([[1], [-1]])
-    assert capacity.realises(ends, [0, 0], 3, bias=False)
-    assert not capacity.realises(ends, [2, 2], 3, bias=False)
-    assert capacity.natarajan_dimension(capacity.linear_labelings(ends, 3, bias=False)) == 2
+    assert capacity.realises(ends, [0, 0], 3, fit_intercept=False)
+    assert not capacity.realises(ends, [2, 2], 3, fit_intercept=False)
+    assert capacity.natarajan_dimension(capacity.linear_labelings(ends, 3, fit_intercept=False)) == 2
     assert all(capacity.realises(ends, [c, c], 3) for c in range(3))
 
 
@@ -381,8 +381,8 @@ def test_two_classes_agree_with_the_binary_programme(seed):
     y = rng.integers(2, size=len(X))
     y[:2] = 0, 1
     for bias in (True, False):
-        here = capacity.separable(X, y, bias=bias).separable
-        assert here == binary.separate(X, 2 * y - 1, bias=bias).separable
+        here = capacity.separable(X, y, fit_intercept=bias).separable
+        assert here == binary.separate(X, 2 * y - 1, fit_intercept=bias).separable
 
 
 def test_share_realised():
@@ -427,9 +427,15 @@ def test_share_realised():
         (lambda: capacity.decide(np.array([[1, float("nan")]], dtype=object)), "strict must be finite"),
         (lambda: capacity.decide([[1j]]), "strict must hold real numbers, found dtype complex128"),
         (lambda: capacity.decide([[1]], exact="no"), "exact must be True or False, found 'no'"),
-        (lambda: capacity.separable([[1.0]], [0], bias=None), "bias must be True or False, found None"),
+        (
+            lambda: capacity.separable([[1.0]], [0], fit_intercept=None),
+            "fit_intercept must be True or False, found None",
+        ),
         (lambda: capacity.separable([[1.0]], [0], k=2.5), "k must be an integer, at least 2, found 2.5"),
-        (lambda: capacity.realises([[1.0]], [0], 2, bias="no"), "bias must be True or False"),
+        (
+            lambda: capacity.realises([[1.0]], [0], 2, fit_intercept="no"),
+            "fit_intercept must be True or False",
+        ),
         (lambda: capacity.linear_labelings(3, 2), "X must be a matrix"),
         (lambda: capacity.linear_labelings([[1.0]], 2.5), "k must be an integer"),
         (lambda: capacity.n_shattered([[0]], 1.5), "size must be an integer"),

@@ -313,7 +313,7 @@ def test_tune_is_scikit_learns_grid_search():
         assert found.index == int(found.mistakes.argmin())
         assert found.params == GRID[found.index]
         final = KNeighborsClassifier(**found.params).fit(X, y)
-        assert np.array_equal(found.machine.predict_proba(X), final.predict_proba(X))
+        assert np.array_equal(found.estimator.predict_proba(X), final.predict_proba(X))
         assert found.tune_seconds >= found.fit_seconds >= 0
 
 
@@ -421,7 +421,7 @@ def test_tables_of_every_kind_reach_the_machine():
         assert tuned.mistakes.tolist() == expected[0].mistakes.tolist()
         np.testing.assert_allclose(tuned.held_out, expected[0].held_out, rtol=1e-3, atol=1e-3)
         assert nested(machine, grid, form, y, n_splits=2).mistakes.tolist() == expected[1].mistakes.tolist()
-    assert tuned.machine.feature_names_in_.tolist() == names
+    assert tuned.estimator.feature_names_in_.tolist() == names
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
         assert tune(machine, grid, X, y[:, None], folds=folds(y)).mistakes.tolist() == tuned.mistakes.tolist()
 
@@ -436,8 +436,8 @@ def test_columns_can_be_named_and_hold_levels():
     assert nested(by_name, [{}], frame, y, n_splits=1).errors < 0.1
     levels = frame.astype({"colour": "category"})
     found = tune(DecisionTree(), [{"max_depth": 1}, {"max_depth": 3}], levels, y, folds=folds(y))
-    assert found.machine.feature_names_in_.tolist() == ["colour", "width"]
-    assert "colour in {red} ?" in found.machine.text()
+    assert found.estimator.feature_names_in_.tolist() == ["colour", "width"]
+    assert "colour in {red} ?" in found.estimator.text()
 
 
 def test_a_kernel_that_was_computed_can_be_tuned():
@@ -501,7 +501,7 @@ def test_scores_have_a_column_for_each_class():
         assert np.array_equal(machine.classes_[found.argmax(axis=1)], machine.predict(X))
     tree = DecisionTreeClassifier().fit(X, y)
     assert np.exp(scores(tree, X, 150)).min() == pytest.approx(1 / (3 * 152))
-    with pytest.raises(ValueError, match="machine must have predict_proba or decision_function"):
+    with pytest.raises(ValueError, match="estimator must have predict_proba or decision_function"):
         scores(object(), X, 1)
     with pytest.raises(ValueError, match="m must be an integer, at least 1, found 0"):
         smooth([[1.0]], 0)

@@ -38,19 +38,19 @@ def loss_twin(surrogate, s, y):
     """The table of `losses`, one number at a time."""
     k = len(s)
     rest = [r for r in range(k) if r != y]
-    if surrogate == "crammer-singer":
+    if surrogate == "crammer_singer":
         return max(0, *(1 + s[r] - s[y] for r in rest))
-    if surrogate == "weston-watkins":
+    if surrogate == "weston_watkins":
         return sum(max(0, 1 + s[r] - s[y]) for r in rest)
-    if surrogate == "lee-lin-wahba":
+    if surrogate == "lee_lin_wahba":
         mean = sum(s) / k
         return sum(max(0, F(1, k - 1) + s[r] - mean) for r in rest)
     if surrogate == "softmax":
         return log(sum(np.exp(float(s[r] - s[y])) for r in range(k)))
     phi = {
-        "ova-hinge": lambda z: max(0, 1 - z),
+        "ova_hinge": lambda z: max(0, 1 - z),
         "squared": lambda z: (1 - z) ** 2,
-        "ova-logistic": lambda z: log(1 + np.exp(-float(z))),
+        "ova_logistic": lambda z: log(1 + np.exp(-float(z))),
     }[surrogate]
     return phi(s[y]) + sum(phi(-s[r]) for r in rest)
 
@@ -68,9 +68,9 @@ def ordered_partitions(k):
 
 def all_corners(surrogate, k):
     """Corners in every order of the classes."""
-    if surrogate in ("crammer-singer", "weston-watkins"):
+    if surrogate in ("crammer_singer", "weston_watkins"):
         yield from ordered_partitions(k)
-    elif surrogate == "ova-hinge":
+    elif surrogate == "ova_hinge":
         yield from product((F(-1), F(1)), repeat=k)
     else:
         for chosen in product((0, 1), repeat=k):
@@ -94,7 +94,7 @@ def test_losses_and_risks_are_their_definitions(data, surrogate, p):
     assert [float(value) for value in found] == pytest.approx([float(value) for value in expected], abs=1e-12)
     risk = conditional_risk(surrogate, s, p)
     assert float(risk) == pytest.approx(float(risk_twin(surrogate, s, p)), abs=1e-12)
-    if surrogate not in ("softmax", "ova-logistic"):
+    if surrogate not in ("softmax", "ova_logistic"):
         assert found.tolist() == expected
         assert risk == risk_twin(surrogate, s, p)
 
@@ -104,8 +104,8 @@ def test_losses_are_those_of_the_other_modules():
     for y in range(4):
         labels = np.full(30, y)
         for name, other in (
-            ("crammer-singer", hinge.crammer_singer),
-            ("weston-watkins", hinge.weston_watkins),
+            ("crammer_singer", hinge.crammer_singer),
+            ("weston_watkins", hinge.weston_watkins),
             ("softmax", softmax.cross_entropy),
         ):
             np.testing.assert_allclose(losses(name, scores)[:, y], other(scores, labels), atol=1e-12)
@@ -164,7 +164,7 @@ def test_no_scores_of_a_grid_are_better(p, surrogate):
         least = minimise(surrogate, p, top=top, exact=True).value
         allowed = risks if top is None else risks[grid[:, top] == grid.max(axis=1)]
         assert allowed.min() >= float(least) - 1e-12
-        if surrogate != "squared" and (surrogate != "lee-lin-wahba" or k == 2):
+        if surrogate != "squared" and (surrogate != "lee_lin_wahba" or k == 2):
             assert allowed.min() == pytest.approx(float(least), abs=1e-12)
 
 
@@ -181,16 +181,16 @@ def test_multipliers_are_a_proof(p, surrogate):
         if surrogate == "squared":
             pull = A - p
             bound = sum(4 * q * (1 - q) for q in A)
-        elif surrogate == "ova-hinge":
+        elif surrogate == "ova_hinge":
             assert (A[0] <= p).all()
             assert (A[1] <= 1 - np.array(p, dtype=object)).all()
             bound, pull = A.sum(), A[1] - A[0]
-        elif surrogate == "lee-lin-wahba":
+        elif surrogate == "lee_lin_wahba":
             assert (1 - np.array(p, dtype=object) >= A).all()
             bound, pull = A.sum() / F(k - 1), A - A.sum() / F(k)
         else:
             assert not A.diagonal().any()
-            used = A.sum(axis=1) if surrogate == "crammer-singer" else A.max(axis=1)
+            used = A.sum(axis=1) if surrogate == "crammer_singer" else A.max(axis=1)
             assert (used <= p).all()
             bound, pull = A.sum(), A.sum(axis=0) - A.sum(axis=1)
         assert bound == found.value
@@ -238,7 +238,7 @@ def test_descent_finds_nothing_better_than_the_smooth_minimum(surrogate, seed):
         assert reached == pytest.approx(least, abs=2e-6)
 
 
-@pytest.mark.parametrize("surrogate", ["softmax", "ova-logistic"])
+@pytest.mark.parametrize("surrogate", ["softmax", "ova_logistic"])
 def test_infinite_scores_are_limits(surrogate):
     for p in ([0.0, 0.0, 1.0], [0.0, 0.4, 0.6], [0.5, 0.5, 0.0]):
         found = minimise(surrogate, p)
@@ -273,9 +273,9 @@ def test_gaps_are_the_closed_forms(p):
         assert set(gaps.values()) == {inf}
         return
     other = ranked[0][n]
-    assert gaps["crammer-singer"] == max(0, 2 * first - 1)
-    assert gaps["ova-hinge"] == 2 * max(0, 2 * first - 1)
-    assert gaps["lee-lin-wahba"] == F(k, k - 1) * (first - other) / (n + 1)
+    assert gaps["crammer_singer"] == max(0, 2 * first - 1)
+    assert gaps["ova_hinge"] == 2 * max(0, 2 * first - 1)
+    assert gaps["lee_lin_wahba"] == F(k, k - 1) * (first - other) / (n + 1)
     assert gaps["squared"] == F(4 * n, n + 1) * (first - other) ** 2
     mean = (n * first + other) / (n + 1)
     parts = n * first * log(first / mean) + (other * log(other / mean) if other else 0)
@@ -285,7 +285,7 @@ def test_gaps_are_the_closed_forms(p):
         return -sum(float(x) * log(x) for x in (q, 1 - q) if x)
 
     parts = (n + 1) * entropy(mean) - n * entropy(first) - entropy(other)
-    assert gaps["ova-logistic"] == pytest.approx(parts, rel=1e-6, abs=1e-12)
+    assert gaps["ova_logistic"] == pytest.approx(parts, rel=1e-6, abs=1e-12)
 
 
 def test_weston_watkins_with_three_classes():
@@ -294,10 +294,10 @@ def test_weston_watkins_with_three_classes():
     right = inside = 0
     for p in simplex_grid(3, n):
         (first, second, third), best = sorted_with_best(p)
-        gap = calibration_gap("weston-watkins", p)
+        gap = calibration_gap("weston_watkins", p)
         if best == 1:
             assert gap == max(0, 1 - 3 * second, 2 * first - 1)
-            assert minimise("weston-watkins", p).value == pytest.approx(
+            assert minimise("weston_watkins", p).value == pytest.approx(
                 float(min(3 * (1 - first), 1 + 3 * third, 2 * second + 5 * third))
             )
         elif best == 2:
@@ -339,12 +339,12 @@ def test_the_names_of_the_classes_do_not_matter(p, surrogate, random):
 
 def test_values_without_a_majority():
     p = [F(2, 5), F(7, 20), F(1, 4)]
-    values = {"crammer-singer": 1, "weston-watkins": F(7, 4), "lee-lin-wahba": F(9, 10), "ova-hinge": 2}
+    values = {"crammer_singer": 1, "weston_watkins": F(7, 4), "lee_lin_wahba": F(9, 10), "ova_hinge": 2}
     scores = {
-        "crammer-singer": [0, 0, 0],
-        "weston-watkins": [1, 1, 0],
-        "lee-lin-wahba": [1, -F(1, 2), -F(1, 2)],
-        "ova-hinge": [-1, -1, -1],
+        "crammer_singer": [0, 0, 0],
+        "weston_watkins": [1, 1, 0],
+        "lee_lin_wahba": [1, -F(1, 2), -F(1, 2)],
+        "ova_hinge": [-1, -1, -1],
         "squared": [-F(1, 5), -F(3, 10), -F(1, 2)],
     }
     values["squared"] = sum(4 * x * (1 - x) for x in p)
@@ -352,40 +352,40 @@ def test_values_without_a_majority():
         found = minimise(surrogate, p, exact=True)
         assert found.value == value
         assert found.scores.tolist() == scores[surrogate]
-        right = surrogate in ("lee-lin-wahba", "squared")
+        right = surrogate in ("lee_lin_wahba", "squared")
         assert (calibration_gap(surrogate, p) > 0) == right
 
 
 def test_crammer_singer_is_constant_only_among_classes_that_occur():
     """Without the assumption that no probability is 0, the minimiser is not unique up to a constant."""
     p = [F(2, 5), F(3, 10), F(3, 10), F(0)]
-    assert minimise("crammer-singer", p, exact=True).value == 1
-    assert conditional_risk("crammer-singer", [F(0), F(0), F(0), F(-5)], p) == 1
+    assert minimise("crammer_singer", p, exact=True).value == 1
+    assert conditional_risk("crammer_singer", [F(0), F(0), F(0), F(-5)], p) == 1
 
 
 @pytest.mark.parametrize("k", range(3, 9))
 def test_the_share_of_majorities(k):
     """k / 2^(k-1) of the simplex: there Crammer-Singer and the one-vs-all hinge are right."""
     p = np.random.default_rng(k).dirichlet(np.ones(k), size=4000)
-    share = (calibration_gap("crammer-singer", p) > 1e-12).mean()
-    assert share == (calibration_gap("ova-hinge", p) > 1e-12).mean()
+    share = (calibration_gap("crammer_singer", p) > 1e-12).mean()
+    assert share == (calibration_gap("ova_hinge", p) > 1e-12).mean()
     expected = k / 2 ** (k - 1)
     assert abs(share - expected) < 4 * (expected * (1 - expected) / 4000) ** 0.5
-    assert (calibration_gap("weston-watkins", p) > 1e-12).mean() > share
+    assert (calibration_gap("weston_watkins", p) > 1e-12).mean() > share
 
 
 @given(distributions(max_k=5), st.sampled_from(SURROGATES))
 def test_regret_is_bounded_by_that_of_the_surrogate(p, surrogate):
-    """Of every class on top: lee-lin-wahba (k - 1) times, squared, softmax and logistic by a root."""
+    """Of every class on top: lee_lin_wahba (k - 1) times, squared, softmax and logistic by a root."""
     least = minimise(surrogate, p).value
     for r in range(len(p)):
         regret = float(max(p) - p[r])
         excess = minimise(surrogate, p, top=r).value - least
         bound = {
-            "lee-lin-wahba": excess * (len(p) - 1),
+            "lee_lin_wahba": excess * (len(p) - 1),
             "squared": (excess / 2) ** 0.5 if excess > 0 else 0,
             "softmax": (2 * max(excess, 0)) ** 0.5,
-            "ova-logistic": max(excess, 0) ** 0.5,
+            "ova_logistic": max(excess, 0) ** 0.5,
         }.get(surrogate, inf)
         assert regret <= bound + 1e-7
 
@@ -395,8 +395,8 @@ def test_no_smaller_factor_for_lee_lin_wahba(k):
     """All but one class equally probable, the other on top with the same scores."""
     for denominator in (7, 100):
         p = [F(1, k) + F(1, denominator * k)] * (k - 1) + [F(1, k) - F(k - 1, denominator * k)]
-        excess = minimise("lee-lin-wahba", p, top=k - 1, exact=True).value
-        excess -= minimise("lee-lin-wahba", p, exact=True).value
+        excess = minimise("lee_lin_wahba", p, top=k - 1, exact=True).value
+        excess -= minimise("lee_lin_wahba", p, exact=True).value
         assert (k - 1) * excess == p[0] - p[-1] > 0
 
 
@@ -409,18 +409,18 @@ def abstain_regret(p, answer):
     return paid - min(F(1, 2), 1 - max(p))
 
 
-@pytest.mark.parametrize("surrogate", ["crammer-singer", "ova-hinge"])
+@pytest.mark.parametrize("surrogate", ["crammer_singer", "ova_hinge"])
 def test_regret_with_no_answer_is_bounded_for_every_threshold(surrogate):
     """On a grid of scores, and on scores at and just beyond the bar, where next to nothing is given away."""
-    for threshold in (0.25, 0.5, 0.75) if surrogate == "crammer-singer" else (-0.5, 0.0, 0.5):
+    for threshold in (0.25, 0.5, 0.75) if surrogate == "crammer_singer" else (-0.5, 0.0, 0.5):
         bar = F(threshold)
         grid = [[F(value, 2) for value in row] for row in product(range(-3, 4), repeat=3)]
-        rest = 0 if surrogate == "crammer-singer" else F(-1)
+        rest = 0 if surrogate == "crammer_singer" else F(-1)
         for value, t in product((bar, bar + F(1, 100)), range(3)):
             grid.append([value if r == t else rest for r in range(3)])
         s = np.array(grid, dtype=object)
         answers = abstain(surrogate, s, threshold)
-        factor = 2 * (min(bar, 1 - bar) if surrogate == "crammer-singer" else 1 - abs(bar))
+        factor = 2 * (min(bar, 1 - bar) if surrogate == "crammer_singer" else 1 - abs(bar))
         tightest = F(0)
         for p in ([5, 3, 2], [4, 3, 3], [7, 2, 1], [5, 5, 0], [6, 4, 0], [10, 0, 0], [2, 7, 1]):
             p = [F(value, 10) for value in p]
@@ -433,7 +433,7 @@ def test_regret_with_no_answer_is_bounded_for_every_threshold(surrogate):
 
 
 def test_the_best_scores_abstain_just_without_a_majority():
-    for surrogate in ("crammer-singer", "ova-hinge"):
+    for surrogate in ("crammer_singer", "ova_hinge"):
         for p in simplex_grid(3, 12):
             s = minimise(surrogate, p, exact=True).scores.astype(float)
             answer = abstain(surrogate, s[None])[0]
@@ -443,8 +443,8 @@ def test_the_best_scores_abstain_just_without_a_majority():
 
 
 def test_ties_and_the_bar_itself_give_no_answer():
-    assert abstain("crammer-singer", [[1.0, 1.0], [0.5, 0.0], [0.51, 0.0]]).tolist() == [-1, -1, 0]
-    assert abstain("ova-hinge", [[0.0, -1.0], [2.0, 2.0], [0.0, 0.01]]).tolist() == [-1, 0, 1]
+    assert abstain("crammer_singer", [[1.0, 1.0], [0.5, 0.0], [0.51, 0.0]]).tolist() == [-1, -1, 0]
+    assert abstain("ova_hinge", [[0.0, -1.0], [2.0, 2.0], [0.0, 0.01]]).tolist() == [-1, 0, 1]
 
 
 # --- what is refused --------------------------------------------------------------------------------------
@@ -469,22 +469,22 @@ def test_ties_and_the_bar_itself_give_no_answer():
         (lambda: minimise("squared", [0.5, 0.5], top=2), "top must be an integer from 0 to 1, found 2"),
         (lambda: minimise("softmax", [F(1), F(0)], exact=True), "exact=True is for"),
         (lambda: minimise("squared", [0.5, 0.5], exact=True), "probabilities must be fractions"),
-        (lambda: minimise("weston-watkins", np.full(17, 1 / 17)), "at most 16 classes .* found 17"),
-        (lambda: calibration_gap("ova-hinge", np.ones((2, 2, 2)) / 2), "must be a vector or a matrix"),
+        (lambda: minimise("weston_watkins", np.full(17, 1 / 17)), "at most 16 classes .* found 17"),
+        (lambda: calibration_gap("ova_hinge", np.ones((2, 2, 2)) / 2), "must be a vector or a matrix"),
         (lambda: corners("softmax", 3), "surrogate must be one of"),
-        (lambda: corners("ova-hinge", 1), "k must be an integer from 2 to 16, found 1"),
+        (lambda: corners("ova_hinge", 1), "k must be an integer from 2 to 16, found 1"),
         (lambda: simplex_grid(1, 3), "k must be an integer, at least 2, found 1"),
         (lambda: simplex_grid(3, 0), "n must be an integer, at least 1, found 0"),
-        (lambda: abstain("softmax", [[0, 0]]), "surrogate must be one of 'crammer-singer', 'ova-hinge'"),
+        (lambda: abstain("softmax", [[0, 0]]), "surrogate must be one of 'crammer_singer', 'ova_hinge'"),
         (
-            lambda: abstain("crammer-singer", [[0, 0]], 1.0),
+            lambda: abstain("crammer_singer", [[0, 0]], 1.0),
             "threshold must be a finite number, above 0 and below 1",
         ),
         (
-            lambda: abstain("ova-hinge", [[0, 0]], -1.0),
+            lambda: abstain("ova_hinge", [[0, 0]], -1.0),
             "threshold must be a finite number, above -1 and below 1",
         ),
-        (lambda: abstain("ova-hinge", [0, 0]), "scores must be a matrix"),
+        (lambda: abstain("ova_hinge", [0, 0]), "scores must be a matrix"),
     ],
 )
 def test_bad_input_is_named(call, message):
@@ -499,15 +499,15 @@ def test_results_are_frozen():
 
 
 def test_corners_that_are_handed_out_are_copies():
-    corners("ova-hinge", 2)[:] = 7
-    assert corners("ova-hinge", 2).max() == 1
+    corners("ova_hinge", 2)[:] = 7
+    assert corners("ova_hinge", 2).max() == 1
 
 
 def test_every_order_of_a_distribution_gives_its_scores_in_that_order():
     p = [F(1, 2), F(1, 3), F(1, 6)]
     for order in permutations(range(3)):
-        found = minimise("weston-watkins", [p[r] for r in order], exact=True)
-        assert found.scores.tolist() == [minimise("weston-watkins", p, exact=True).scores[r] for r in order]
+        found = minimise("weston_watkins", [p[r] for r in order], exact=True)
+        assert found.scores.tolist() == [minimise("weston_watkins", p, exact=True).scores[r] for r in order]
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble])
@@ -536,9 +536,9 @@ def test_probabilities_of_another_precision(kind):
         (lambda: minimise("softmax", [0.5, 0.5], top=0.5), "top must be an integer from 0 to 1, found 0.5"),
         (lambda: minimise("squared", [0.5, 0.5], exact="no"), "exact must be True or False, found 'no'"),
         (lambda: minimise(["softmax"], [0.5, 0.5]), "surrogate must be one of"),
-        (lambda: corners("ova-hinge", 2.5), "k must be an integer from 2 to 16, found 2.5"),
+        (lambda: corners("ova_hinge", 2.5), "k must be an integer from 2 to 16, found 2.5"),
         (lambda: simplex_grid(2, 2.5), "n must be an integer, at least 1, found 2.5"),
-        (lambda: abstain("ova-hinge", [[0, 0]], "0"), "threshold must be a finite number"),
+        (lambda: abstain("ova_hinge", [[0, 0]], "0"), "threshold must be a finite number"),
         (lambda: calibration_gap("softmax", [0.5 + 1j, 0.5]), "probabilities must be real numbers"),
     ],
 )

@@ -29,7 +29,7 @@ def listed(X, shares):
 @pytest.mark.parametrize("C", [0.3, 30.0])
 @pytest.mark.parametrize(
     ("surrogate", "machine"),
-    [("crammer-singer", CrammerSinger), ("weston-watkins", WestonWatkins), ("softmax", SoftmaxRegression)],
+    [("crammer_singer", CrammerSinger), ("weston_watkins", WestonWatkins), ("softmax", SoftmaxRegression)],
 )
 def test_the_trained_machine_is_that_of_the_book(problem, surrogate, machine, C):
     X, shares = problem
@@ -43,12 +43,12 @@ def test_the_trained_machine_is_that_of_the_book(problem, surrogate, machine, C)
 @pytest.mark.parametrize("C", [0.3, 30.0])
 def test_one_vs_all_machines_are_binary_machines(problem, C):
     X, shares = problem
-    W, _ = command.train("ova-hinge", X, shares, C)
+    W, _ = command.train("ova_hinge", X, shares, C)
     V, _ = command.train("squared", X, shares, C)
     total = shares.sum(axis=1)
     Z, y, weights = listed(X, shares)
     for r in range(3):
-        peer = BinarySVM(C=C, bias=False, tol=1e-9).fit(Z, y == r, sample_weight=weights)
+        peer = BinarySVM(C=C, fit_intercept=False, tol=1e-9).fit(Z, y == r, sample_weight=weights)
         np.testing.assert_allclose(W[:, r], peer.coef_[0], atol=2e-3)
         normal = np.eye(4) + 2 * C * X.T @ (total[:, None] * X)
         np.testing.assert_allclose(
@@ -61,7 +61,7 @@ def test_duels_are_binary_machines(problem):
     X, shares = problem
     for (W, _), (a, b) in zip(command.all_pairs(X, shares, 3.0), pairs(3), strict=True):
         Z, y, weights = listed(X, shares[:, [a, b]])
-        peer = BinarySVM(C=6.0, bias=False, tol=1e-9).fit(Z, y == 0, sample_weight=weights)
+        peer = BinarySVM(C=6.0, fit_intercept=False, tol=1e-9).fit(Z, y == 0, sample_weight=weights)
         np.testing.assert_allclose(W[:, 0] - W[:, 1], peer.coef_[0], atol=2e-3)
 
 

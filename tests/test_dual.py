@@ -27,12 +27,12 @@ BY_HAND = {
     )
     for loss in LOSSES
 } | {
-    ("crammer-singer", Q(1, 4)): (
+    ("crammer_singer", Q(1, 4)): (
         [[0, Q(1, 4), 0], [Q(1, 4), 0, 0], [Q(1, 8), Q(1, 8), 0], [Q(1, 48), Q(1, 48), 0], [0, 0, 0]],
         [[Q(-1, 2), Q(-1, 6)], [Q(1, 2), Q(-1, 6)], [0, Q(1, 3)]],
         Q(11, 24),
     ),
-    ("weston-watkins", Q(1, 4)): (
+    ("weston_watkins", Q(1, 4)): (
         [[0, Q(1, 4), 0], [Q(1, 4), 0, 0], [Q(1, 4), Q(1, 4), 0], [0, 0, 0], [0, 0, 0]],
         [[Q(-1, 2), Q(-1, 4)], [Q(1, 2), Q(-1, 4)], [0, Q(1, 2)]],
         Q(9, 16),
@@ -52,7 +52,7 @@ def exactly(alpha, X, y, C, loss):
     for i in range(m):
         s = [sum(w * v for w, v in zip(row, X[i], strict=True)) for row in W]
         gaps = {r: 1 + s[r] - s[y[i]] for r in range(k) if r != y[i]}
-        if loss == "crammer-singer":
+        if loss == "crammer_singer":
             slack = {r: max(0, *gaps.values()) for r in gaps}
             spare = {0: C - sum(alpha[i])}
             paid += C * max(slack.values())
@@ -64,7 +64,7 @@ def exactly(alpha, X, y, C, loss):
         worst = max([worst, *(alpha[i][r] * (slack[r] - gaps[r]) for r in gaps)])
         some = max(slack.values())
         worst = max(
-            [worst, *(s * (some if loss == "crammer-singer" else slack[r]) for r, s in spare.items())]
+            [worst, *(s * (some if loss == "crammer_singer" else slack[r]) for r, s in spare.items())]
         )
     return W, half + paid, asked - half, worst
 
@@ -91,12 +91,12 @@ def test_five_points_by_hand_as_computed(loss, C):
 
 def test_multipliers_are_not_unique_and_the_machine_is():
     """C = 1/4: what (0, 1) puts on class 0 instead of 1, half of it (0, 2) puts on class 1."""
-    alpha, W, optimum = BY_HAND["crammer-singer", Q(1, 4)]
+    alpha, W, optimum = BY_HAND["crammer_singer", Q(1, 4)]
     t = Q(1, 24)
     other = [row[:] for row in alpha]
     other[2] = [Q(1, 8) + t, Q(1, 8) - t, 0]
     other[3] = [Q(1, 48) - t / 2, Q(1, 48) + t / 2, 0]
-    assert exactly(other, FIVE, FIVE_Y, Q(1, 4), "crammer-singer") == (W, optimum, optimum, 0)
+    assert exactly(other, FIVE, FIVE_Y, Q(1, 4), "crammer_singer") == (W, optimum, optimum, 0)
     gram = np.array(FIVE) @ np.array(FIVE).T
     one, two = (
         dual.support(np.array(table, dtype=float), gram, HingeProblem(FIVE_Y, C=0.25), tol=1e-9)
@@ -144,16 +144,16 @@ def primal_by_cvxopt(gram, y, k, loss, C, cost=None, sample_weight=None):
     features = vectors[:, kept] * np.sqrt(values[kept])
     d = kept.sum()
     pairs = [(i, r) for i in range(m) for r in range(k) if r != y[i]]
-    n_slack = m if loss == "crammer-singer" else len(pairs)
+    n_slack = m if loss == "crammer_singer" else len(pairs)
     H = np.diag(np.r_[np.ones(k * d), np.zeros(n_slack)])
     G, h = np.zeros((len(pairs) + n_slack, len(H))), np.zeros(len(pairs) + n_slack)
     for n, (i, r) in enumerate(pairs):
         G[n, r * d : (r + 1) * d] += features[i]
         G[n, y[i] * d : (y[i] + 1) * d] -= features[i]
-        G[n, k * d + (i if loss == "crammer-singer" else n)] = -1
+        G[n, k * d + (i if loss == "crammer_singer" else n)] = -1
         h[n] = -costs[y[i], r]
     G[len(pairs) :, k * d :] = -np.eye(n_slack)
-    q = np.r_[np.zeros(k * d), prices if loss == "crammer-singer" else [prices[i] for i, _ in pairs]]
+    q = np.r_[np.zeros(k * d), prices if loss == "crammer_singer" else [prices[i] for i, _ in pairs]]
     return solvers.qp(*map(cvxopt.matrix, (H, q, G, h)))["primal objective"]
 
 
@@ -185,9 +185,9 @@ def test_a_gram_matrix_of_low_rank_does_not_stop_the_solver(seed):
         k = 2 + trial % 3
         X, y = rng.normal(size=(10, 3)), np.arange(10) % k
         C = 10.0 ** rng.integers(-2, 2)
-        table, _ = optimal(X @ X.T, y, loss="weston-watkins", C=C)
-        table = dual.feasible(table, HingeProblem(y, loss="weston-watkins", C=C))
-        assert dual.certificate(table, X @ X.T, HingeProblem(y, loss="weston-watkins", C=C)).certifies(1e-7)
+        table, _ = optimal(X @ X.T, y, loss="weston_watkins", C=C)
+        table = dual.feasible(table, HingeProblem(y, loss="weston_watkins", C=C))
+        assert dual.certificate(table, X @ X.T, HingeProblem(y, loss="weston_watkins", C=C)).certifies(1e-7)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -264,7 +264,7 @@ def test_two_classes_are_the_binary_machine_of_twice_the_price(C, loss):
     y = (X[:, 0] + 0.7 * rng.normal(size=40) > 0).astype(int)
     gram = kernel.rbf(0.8).gram(X)
     signs = np.where(y == 1, 1.0, -1.0)
-    peer = binary.solve_svm(gram, signs, 2 * C, bias=False, tol=1e-10)
+    peer = binary.solve_svm(gram, signs, 2 * C, fit_intercept=False, tol=1e-10)
     table = np.zeros((40, 2))
     table[np.arange(40), 1 - y] = peer.alpha / 2
     found = dual.certificate(table, gram, HingeProblem(y, loss=loss, C=C))
@@ -304,7 +304,7 @@ def test_one_class_is_a_sample_too():
 
 def test_zero_multipliers_and_a_zero_kernel():
     for loss in LOSSES:
-        each = 1.0 if loss == "crammer-singer" else 2.0
+        each = 1.0 if loss == "crammer_singer" else 2.0
         found = dual.certificate(
             np.zeros((2, 3)), np.eye(2), HingeProblem([0, 2], C=0.5, loss=loss, n_classes=3)
         )
@@ -329,7 +329,7 @@ def test_residuals_are_the_conditions(seed, loss):
     rng = np.random.default_rng(100 + seed)
     m = len(y)
     table, beta = rng.normal(size=(m, k)), rng.normal(size=(m, k))
-    slack = rng.normal(size=m if loss == "crammer-singer" else (m, k))
+    slack = rng.normal(size=m if loss == "crammer_singer" else (m, k))
     found = dual.kkt(table, gram, HingeProblem(y, loss=loss, n_classes=k, **setting), beta=beta, slack=slack)
     prices = setting["C"] * np.asarray(setting.get("sample_weight", np.ones(m)))
     costs = setting.get("cost", 1 - np.eye(k))
@@ -338,16 +338,16 @@ def test_residuals_are_the_conditions(seed, loss):
     for i in range(m):
         others = [r for r in range(k) if r != y[i]]
         for r in others:
-            xi = slack[i] if loss == "crammer-singer" else slack[i, r]
+            xi = slack[i] if loss == "crammer_singer" else slack[i, r]
             g = costs[y[i], r] + scores[i, r] - scores[i, y[i]]
             primal += [g - xi, -xi]
             below.append(-table[i, r])
             products.append(abs(table[i, r] * (xi - g)))
-            if loss == "weston-watkins":
+            if loss == "weston_watkins":
                 mu = prices[i] - table[i, r]
                 below.append(-mu)
                 products.append(abs(mu * xi))
-        if loss == "crammer-singer":
+        if loss == "crammer_singer":
             mu = prices[i] - sum(table[i, r] for r in others)
             below.append(-mu)
             products.append(abs(mu * slack[i]))
@@ -374,7 +374,7 @@ def test_each_condition_is_needed(loss):
     beta = dual.coefficients(table, FIVE_Y)
     scores = gram @ beta
     gaps = hinge.gaps(scores, FIVE_Y)
-    slack = gaps.max(axis=1) if loss == "crammer-singer" else np.maximum(gaps, 0)
+    slack = gaps.max(axis=1) if loss == "crammer_singer" else np.maximum(gaps, 0)
 
     def found(table=table, beta=beta, slack=slack):
         return dual.kkt(table, gram, HingeProblem(FIVE_Y, loss=loss, C=0.25), beta=beta, slack=slack)
@@ -405,7 +405,7 @@ def test_support_types_by_definition(seed, loss):
     for i in range(len(y)):
         others = [r for r in range(k) if r != y[i]]
         full = {r: table[i, r] >= (1 - tol) * C for r in others}
-        if loss == "crammer-singer":
+        if loss == "crammer_singer":
             full = dict.fromkeys(others, table[i].sum() >= (1 - tol) * C)
         kinds = {r: "none" if table[i, r] == 0 else "bound" if full[r] else "margin" for r in others}
         whole = "bound" if "bound" in kinds.values() else "margin" if "margin" in kinds.values() else "none"
@@ -430,7 +430,7 @@ def test_feasible_multipliers_stay_and_others_come_in(seed):
     table = rng.normal(size=(4, 3))
     for loss in LOSSES:
         found = dual.feasible(table, HingeProblem(y, loss=loss, C=0.5, sample_weight=weight, n_classes=3))
-        used = found.sum(axis=1) if loss == "crammer-singer" else found.max(axis=1)
+        used = found.sum(axis=1) if loss == "crammer_singer" else found.max(axis=1)
         assert found.min() >= 0
         assert (used <= 0.5 * weight * (1 + 1e-15)).all()
         assert (found[np.arange(4), y] == 0).all()

@@ -21,10 +21,10 @@ from mcutils.risk import costs_from_tree
 solvers.options.update(show_progress=False, abstol=1e-11, reltol=1e-11, feastol=1e-11)
 
 TREE = {"cat": "animal", "dog": "animal", "car": "thing", "animal": "all", "thing": "all"}
-VALUES = {"crammer-singer": hinge.crammer_singer, "weston-watkins": hinge.weston_watkins}
+VALUES = {"crammer_singer": hinge.crammer_singer, "weston_watkins": hinge.weston_watkins}
 SLOPES = {
-    "crammer-singer": hinge.crammer_singer_subgradient,
-    "weston-watkins": hinge.weston_watkins_subgradient,
+    "crammer_singer": hinge.crammer_singer_subgradient,
+    "weston_watkins": hinge.weston_watkins_subgradient,
 }
 
 
@@ -194,13 +194,13 @@ def test_the_dual_is_below_and_meets_the_objective(name, mapped, bias):
         assert hinge.dual_objective(A, X, task, **mapping) <= hinge.objective(V, X, task, **mapping)
         even = hinge.balanced(A, y, cost)
         least = hinge.dual_objective(even, X, task, **mapping, fit_intercept=True)
-        assert least <= hinge.objective(V, X, task, **mapping, bias=10 * rng.normal(size=k))
+        assert least <= hinge.objective(V, X, task, **mapping, intercept=10 * rng.normal(size=k))
     # the textbook's programme: a variable for each example and each class that is not its own
     pairs = [(i, r) for i in range(m) for r in range(k) if r != y[i]]
     B = class_map.matrix if mapped else np.eye(k)
     Z = np.array([np.kron(B[y[i]] - B[r], X[i]) for i, r in pairs])
     asked = np.array([cost[y[i], r] for i, r in pairs])
-    if name == "crammer-singer":
+    if name == "crammer_singer":
         upper, limits = np.array([[float(i == j) for i, _ in pairs] for j in range(m)]), prices
     else:
         upper, limits = np.eye(len(pairs)), np.array([prices[i] for i, _ in pairs])
@@ -214,7 +214,7 @@ def test_the_dual_is_below_and_meets_the_objective(name, mapped, bias):
     assert hinge.dual_objective(A, X, task, **mapping, fit_intercept=bias) == pytest.approx(least, rel=1e-7)
     V = (np.array(found["x"])[:, 0] @ Z).reshape(-1, 2)
     b = np.append(np.array(found["y"])[:, 0], 0.0) if bias else None
-    assert hinge.objective(V, X, task, **mapping, bias=b) == pytest.approx(least, rel=1e-7)
+    assert hinge.objective(V, X, task, **mapping, intercept=b) == pytest.approx(least, rel=1e-7)
 
 
 def test_balanced_multipliers_are_the_best_of_the_scaled():
@@ -289,7 +289,7 @@ class TestClassMap:
     def test_the_constants_of_the_block_map(self):
         apart = ClassMap.block(4).distances()
         np.testing.assert_allclose(apart, np.sqrt(2) * (1 - np.eye(4)))
-        assert apart.max() == pytest.approx(hinge.lipschitz("crammer-singer", 4))
+        assert apart.max() == pytest.approx(hinge.lipschitz("crammer_singer", 4))
 
     def test_distances_of_a_hierarchy_are_the_edges_between(self):
         for classes in (["cat", "dog", "car"], ["animal", "cat", "car", "all"]):
@@ -335,8 +335,8 @@ X3, Y3, W3 = [[1.0], [2.0]], [0, 1], [[1.0], [0.0], [0.0]]
     ("make", "message"),
     [
         (lambda: hinge.gaps([[1.0]], [0]), "at least two classes"),
-        (lambda: hinge.objective(W3, X3, Y3, bias=[1.0]), r"each of the 3 classes, found shape \(1,\)"),
-        (lambda: hinge.objective(W3, X3, Y3, bias=[1.0, np.nan, 0.0]), "bias must be finite"),
+        (lambda: hinge.objective(W3, X3, Y3, intercept=[1.0]), r"each of the 3 classes, found shape \(1,\)"),
+        (lambda: hinge.objective(W3, X3, Y3, intercept=[1.0, np.nan, 0.0]), "intercept must be finite"),
         (lambda: hinge.balanced([[1.0]], [0]), r"found shape \(1, 1\)"),
         (lambda: hinge.balanced([[0.0, -1.0]], [0]), "multipliers must be finite and not negative"),
         (
@@ -349,8 +349,8 @@ X3, Y3, W3 = [[1.0], [2.0]], [0, 1], [[1.0], [0.0], [0.0]]
         (lambda: hinge.gaps([[1.0, 2.0]], [0], [[0, 1, 1], [1, 0, 1]]), r"2 classes, found shape \(2, 3\)"),
         (lambda: hinge.gaps([[1.0, 2.0]], [0], [[0, -1], [1, 0]]), "finite and not negative"),
         (lambda: hinge.gaps([[1.0, 2.0]], [0], [[2, 1], [1, 0]]), "a right answer must be 0"),
-        (lambda: hinge.lipschitz("hinge", 3), "'crammer-singer', 'weston-watkins', found 'hinge'"),
-        (lambda: hinge.lipschitz("weston-watkins", 1), "k must be an integer, at least 2, found 1"),
+        (lambda: hinge.lipschitz("hinge", 3), "'crammer_singer', 'weston_watkins', found 'hinge'"),
+        (lambda: hinge.lipschitz("weston_watkins", 1), "k must be an integer, at least 2, found 1"),
         (lambda: hinge.objective(W3, X3, HingeProblem(Y3, loss="log")), "loss must be one of .* found 'log'"),
         (
             lambda: hinge.objective(W3, X3, HingeProblem(Y3, C=0)),
@@ -383,13 +383,13 @@ def test_the_least_loss_alone_is_a_linear_programme(name):
     m, k, d = 15, 3, 2
     X, y = rng.normal(size=(m, d)), rng.integers(k, size=m)
     rows, limits = [], []
-    slacks = m if name == "crammer-singer" else m * k
+    slacks = m if name == "crammer_singer" else m * k
     for i, r in product(range(m), range(k)):
         if r != y[i]:
             row = np.zeros(k * d + slacks)
             row[r * d : (r + 1) * d] += X[i]
             row[y[i] * d : (y[i] + 1) * d] -= X[i]
-            row[k * d + (i if name == "crammer-singer" else i * k + r)] = -1
+            row[k * d + (i if name == "crammer_singer" else i * k + r)] = -1
             rows.append(row)
             limits.append(-1.0)
     price = np.r_[np.zeros(k * d), np.ones(slacks)]
@@ -431,7 +431,7 @@ NAN = [[np.nan], [0.0], [1.0]]
             "^fit_intercept must be True or False",
         ),
         (lambda: hinge.balanced([["a", "b"]], [0]), "^multipliers must be real numbers"),
-        (lambda: hinge.lipschitz("crammer-singer", 2.5), "^k must be an integer, at least 2"),
+        (lambda: hinge.lipschitz("crammer_singer", 2.5), "^k must be an integer, at least 2"),
         (lambda: hinge.ClassMap.block(2.5), "^k must be an integer, at least 2"),
         (lambda: hinge.ClassMap.block(2).features([np.nan], 1), "^x must be finite, found nan$"),
         (lambda: hinge.ClassMap.block(2).to_rows([[np.nan], [0.0]]), "^V must be finite, found nan$"),

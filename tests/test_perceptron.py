@@ -368,7 +368,7 @@ def test_for_two_classes_it_is_the_perceptron(update, sample, bias, epochs):
     y = labels == labels.max()
     options = {"max_iter": epochs, "random_state": 3}
     for average in (False, True):
-        peer = KernelPerceptron(average=average, bias=bias, **options).fit(X, y)
+        peer = KernelPerceptron(average=average, fit_intercept=bias, **options).fit(X, y)
         w = peer.dual_coef_ @ peer.support_vectors_
         for name in (None, "linear"):
             found = MulticlassPerceptron(
@@ -940,7 +940,7 @@ def test_no_update_makes_more_mistakes_than_the_bound(seed, bias):
 
 def test_the_bound_with_a_kernel():
     X, y = separable_sample(3, k=3)
-    for name in ("rbf", "polynomial", kernel.linear + kernel.rbf(2.0)):
+    for name in ("rbf", "poly", kernel.linear + kernel.rbf(2.0)):
         options = {"kernel": name, "gamma": 2.0, "degree": 2, "coef0": 1.0}
         bound = mistake_bound(X, y, **options)
         assert bound.weights is None
@@ -998,7 +998,7 @@ def test_the_margin_is_that_of_the_quadratic_programme(bias, k):
 def test_for_two_classes_it_is_novikoff_s():
     """W = (-w, w) / sqrt 2 has the margin sqrt 2 times that of w: the bound is (R / rho)^2."""
     X, y = separable_sample(1, k=2)
-    hard = solve_svm(X @ X.T, np.where(y == 1, 1.0, -1.0), np.inf, bias=False)
+    hard = solve_svm(X @ X.T, np.where(y == 1, 1.0, -1.0), np.inf, fit_intercept=False)
     rho = 1 / np.sqrt(2 * hard.certificate.primal)
     bound = mistake_bound(X, y, fit_intercept=False)
     assert bound.margin == pytest.approx(np.sqrt(2) * rho, rel=1e-5)
@@ -1037,7 +1037,7 @@ def test_by_rows_it_is_the_same(monkeypatch):
 def test_where_rounding_counts_the_certificate_stands(degree):
     """Iris unscaled, in features of very different sizes: values computed in two ways differ."""
     X, y = load_iris(return_X_y=True)
-    options = {"kernel": "polynomial", "gamma": 1.0, "degree": degree, "coef0": 1.0}
+    options = {"kernel": "poly", "gamma": 1.0, "degree": degree, "coef0": 1.0}
     for scale in (1.0, 1e3):
         for tol in (1e-3, 1e-9):
             found = mistake_bound(scale * X, y, **options, tol=tol)
@@ -1189,7 +1189,7 @@ def test_with_a_kernel_it_is_the_perceptron_in_feature_space_step_by_step(sample
     X, y = sample
     mapped = tensor(X, q)
     w = np.zeros(mapped.shape[1], dtype=int)
-    machine = KernelPerceptron(kernel.polynomial(q, b=1.0), bias=False, average=False)
+    machine = KernelPerceptron(kernel.polynomial(q, b=1.0), fit_intercept=False, average=False)
     for _ in range(2):
         for x, features, label in zip(X, mapped, y, strict=True):
             wrong = label * (w @ features) <= 0
@@ -1207,7 +1207,7 @@ def test_it_is_scikit_learn_s_perceptron(bias, epochs):
     rng = np.random.default_rng(epochs)
     X, y = rng.integers(-4, 5, size=(60, 3)), np.where(rng.random(60) < 0.4, "no", "yes")
     peer = Perceptron(shuffle=False, tol=None, max_iter=epochs, fit_intercept=bias).fit(X, y)
-    found = KernelPerceptron(shuffle=False, max_iter=epochs, bias=bias, average=False).fit(X, y)
+    found = KernelPerceptron(shuffle=False, max_iter=epochs, fit_intercept=bias, average=False).fit(X, y)
     assert found.n_iter_ == epochs  # not separable, so that neither stops
     assert np.array_equal(found.dual_coef_ @ found.support_vectors_, peer.coef_)
     assert np.array_equal(found.intercept_, peer.intercept_)
@@ -1236,7 +1236,7 @@ def test_with_the_rbf_kernel_it_is_the_perceptron_on_the_truncated_map(seed):
     radius = np.linalg.norm(X, axis=1).max()
     assert kernel.rbf_truncation(1.0, radius, radius, 40) < 1e-6
     peer = Perceptron(shuffle=False, tol=None, max_iter=3, fit_intercept=False).fit(mapped, y)
-    machine = KernelPerceptron("rbf", gamma=1.0, bias=False, average=False, shuffle=False)
+    machine = KernelPerceptron("rbf", gamma=1.0, fit_intercept=False, average=False, shuffle=False)
     for _ in range(3):
         machine.partial_fit(X, y, classes=[0, 1])
     assert np.allclose(machine.decision_function(X), peer.decision_function(mapped), atol=1e-4)
@@ -1249,7 +1249,7 @@ def test_novikoff_s_bound():
     y = np.where(X @ [0.6, 0.8] > 0, 1, -1)
     X, y = X[abs(X @ [0.6, 0.8]) > 0.1], y[abs(X @ [0.6, 0.8]) > 0.1]
     for seed in range(5):
-        found = KernelPerceptron(bias=False, random_state=seed).fit(X, y)
+        found = KernelPerceptron(fit_intercept=False, random_state=seed).fit(X, y)
         assert found.converged_
         assert found.mistakes_.sum() <= (X**2).sum(axis=1).max() / 0.1**2
 
@@ -1277,7 +1277,7 @@ def test_batches_of_two_classes_are_epochs():
 
 
 @pytest.mark.parametrize("make", [csr_array, csr_matrix, pd.DataFrame])
-@pytest.mark.parametrize("name", ["linear", "polynomial", "rbf"])
+@pytest.mark.parametrize("name", ["linear", "poly", "rbf"])
 def test_two_classes_in_other_containers(make, name):
     rng = np.random.default_rng(6)
     X = (rng.integers(-3, 4, size=(40, 3)) * rng.integers(0, 2, size=(40, 3))).astype(float)
@@ -1364,7 +1364,7 @@ def test_it_says_that_two_classes_are_not_separated():
         ({"kernel": "precomputed"}, [[0.0], [1.0]], [0, 1], r"square matrix in fit, found shape \(2, 1\)"),
         ({}, [[0.0], [1.0], [2.0]], [0, 1, 2], "Only binary classification is supported"),
         ({}, [[0.0], [1.0]], ["a", "a"], r"y must have 2 classes, found 1 class: \['a'\]"),
-        ({"bias": "no"}, [[0.0], [1.0]], [0, 1], "bias must be True or False, found 'no'"),
+        ({"bias": "no"}, [[0.0], [1.0]], [0, 1], "fit_intercept must be True or False, found 'no'"),
         ({"average": 10}, [[0.0], [1.0]], [0, 1], "average must be True or False, found 10"),
         ({"shuffle": None}, [[0.0], [1.0]], [0, 1], "shuffle must be True or False, found None"),
     ],

@@ -505,7 +505,7 @@ def test_a_training_part_may_have_no_weight_of_a_class():
 
 def test_bad_cross_validation_is_refused():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="machine must be a DecisionTree, found DecisionTreeClassifier"):
+    with pytest.raises(ValueError, match="estimator must be a DecisionTree, found DecisionTreeClassifier"):
         prune_cv(DecisionTreeClassifier(), X, y)
     with pytest.raises(ValueError, match="rule must be one of '1se', 'min', found '2se'"):
         prune_cv(DecisionTree(), X, y, rule="2se")

@@ -318,9 +318,9 @@ def test_the_estimator_shows_what_the_functions_compute(digits):
     assert (scores == 0).any()
     np.testing.assert_array_equal(machine.votes(X), votes(scores))
     np.testing.assert_array_equal(machine.decision_function(X), votes(scores))
-    machine.set_params(decode="sum")
+    machine.set_params(decoding="sum")
     np.testing.assert_array_equal(machine.decision_function(X), sums(scores))
-    machine.set_params(decode="tournament")
+    machine.set_params(decoding="tournament")
     np.testing.assert_array_equal(machine.decision_function(X), tournament(scores))
 
 
@@ -348,7 +348,7 @@ def test_no_sum_outweighs_half_a_vote(given_):
 
 def test_sign_decoding_is_hamming_decoding_and_says_which_scores_are_positive(digits):
     X, y = digits
-    machine = OneVsAll(LinearSVC(random_state=0), decode="sign").fit(X, y)
+    machine = OneVsAll(LinearSVC(random_state=0), decoding="sign").fit(X, y)
     scores = machine.column_scores(X)
     np.testing.assert_array_equal(machine.decision_function(X), np.sign(scores))
     claims = (scores > 0).sum(axis=1)
@@ -382,7 +382,7 @@ def test_linear_machines_answer_together_what_they_answer_alone(digits, kind, ba
     together = machine.column_scores(X)
     np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-9 * np.abs(alone).max())
     if kind is OneVsOne:
-        machine.set_params(decode="sum")
+        machine.set_params(decoding="sum")
         np.testing.assert_allclose(machine.decision_function(X), sums(alone), atol=1e-8 * np.abs(alone).max())
         for layout in (sparse.csr_matrix, sparse.csc_array):
             np.testing.assert_allclose(machine.column_scores(layout(X)), together, rtol=0, atol=1e-9)
@@ -420,7 +420,7 @@ def test_chunks_change_nothing(n):
 
 def test_a_tournament_asks_only_for_the_duels_that_take_place():
     X, y = make_blobs(200, 3, centers=11, random_state=0)
-    machine = OneVsOne(Recorder(), decode="tournament").fit(X, y)
+    machine = OneVsOne(Recorder(), decoding="tournament").fit(X, y)
     machine.predict(X)
     assert sum(fitted.asked_ for fitted in machine.estimators_) == 10 * 200
 
@@ -428,12 +428,12 @@ def test_a_tournament_asks_only_for_the_duels_that_take_place():
 def test_brackets_are_orders_of_labels_or_drawn(iris):
     X, y = iris
     order = ["virginica", "setosa", "versicolor"]
-    given_ = OneVsOne(Steps(), decode="tournament", bracket=order).fit(X, y)
+    given_ = OneVsOne(Steps(), decoding="tournament", bracket=order).fit(X, y)
     assert given_.brackets_.tolist() == [[2, 0, 1]]
     scores = given_.column_scores(X)
     np.testing.assert_array_equal(given_.decision_function(X), tournament(scores, [2, 0, 1]))
 
-    drawn = OneVsOne(Steps(), decode="tournament", bracket=20, random_state=3).fit(X, y)
+    drawn = OneVsOne(Steps(), decoding="tournament", bracket=20, random_state=3).fit(X, y)
     again = clone(drawn).fit(X, y)
     np.testing.assert_array_equal(drawn.brackets_, again.brackets_)
     assert (drawn.brackets_ != clone(drawn).set_params(random_state=4).fit(X, y).brackets_).any()
@@ -446,10 +446,10 @@ def test_brackets_are_orders_of_labels_or_drawn(iris):
 @pytest.mark.parametrize(
     ("machine", "message"),
     [
-        (OneVsAll(GaussianNB(), decode="vote"), "decode must be one of 'score', 'sign', found 'vote'"),
+        (OneVsAll(GaussianNB(), decoding="vote"), "decoding must be one of 'score', 'sign', found 'vote'"),
         (
-            OneVsOne(GaussianNB(), decode="score"),
-            "decode must be one of 'vote', 'sum', 'tournament', found 'score'",
+            OneVsOne(GaussianNB(), decoding="score"),
+            "decoding must be one of 'vote', 'sum', 'tournament', found 'score'",
         ),
         (OneVsOne(GaussianNB(), ties="last"), "ties must be one of 'first', 'sum', found 'last'"),
         (OneVsOne(GaussianNB(), bracket=0), "bracket must be an integer, at least 1, found 0"),
@@ -563,7 +563,7 @@ def test_data_frames_reach_the_machines_as_data_frames(iris, kind):
     assert machine.feature_names_in_.tolist() == ["a", "b", "c", "d", "colour"]
     assert machine.n_features_in_ == 5
     assert machine.score(frame, y) > 0.9
-    tournament_ = OneVsOne(make_pipeline(columns, LogisticRegression()), decode="tournament").fit(frame, y)
+    tournament_ = OneVsOne(make_pipeline(columns, LogisticRegression()), decoding="tournament").fit(frame, y)
     assert tournament_.score(frame, y) > 0.9
 
 
@@ -712,7 +712,7 @@ def test_two_hundred_classes_take_memory_for_their_machines_only():
     finally:
         tracemalloc.stop()
     assert (predicted == y).mean() > 0.99
-    np.testing.assert_array_equal(machine.set_params(decode="tournament").predict(X[:50]), y[:50])
+    np.testing.assert_array_equal(machine.set_params(decoding="tournament").predict(X[:50]), y[:50])
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -929,9 +929,9 @@ def test_as_in_scikit_learn_a_precomputed_kernel_is_cut_to_the_pair(iris, kind):
         cross_val_score(kind(given_), gram, y, error_score="raise"),
         cross_val_score(kind(implicit), X, y, error_score="raise"),
     )
-    by_tournament = OneVsOne(given_, decode="tournament").fit(gram, y)
+    by_tournament = OneVsOne(given_, decoding="tournament").fit(gram, y)
     np.testing.assert_array_equal(
-        by_tournament.predict(gram), OneVsOne(implicit, decode="tournament").fit(X, y).predict(X)
+        by_tournament.predict(gram), OneVsOne(implicit, decoding="tournament").fit(X, y).predict(X)
     )
 
 
@@ -963,8 +963,8 @@ def test_naming_the_classes_in_another_order_changes_only_ties(seed, k):
     X[:, 0] += 2 * y
     new = rng.permutation(k)
     for decode in ("vote", "sum"):
-        before = OneVsOne(RidgeClassifier(), decode=decode).fit(X, y)
-        after = OneVsOne(RidgeClassifier(), decode=decode).fit(X, new[y])
+        before = OneVsOne(RidgeClassifier(), decoding=decode).fit(X, y)
+        after = OneVsOne(RidgeClassifier(), decoding=decode).fit(X, new[y])
         np.testing.assert_allclose(
             after.decision_function(X)[:, new], before.decision_function(X), rtol=0, atol=1e-9
         )

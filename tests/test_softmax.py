@@ -153,7 +153,10 @@ def test_nothing_overflows_and_tiny_losses_keep_their_digits():
         (lambda: softmax.objective([1.0, 2.0], [[1.0]], [0]), "W must have a finite row"),
         (lambda: softmax.objective([[1.0], [2.0]], [[1.0, 2.0]], [0]), "each of the 2 features, found 1"),
         (lambda: softmax.objective([[1.0], [2.0]], [[1.0]], [0], C=0), "C must be a positive, finite number"),
-        (lambda: softmax.objective([[1.0], [2.0]], [[1.0]], [0], bias=[1.0]), "bias must be 2 finite"),
+        (
+            lambda: softmax.objective([[1.0], [2.0]], [[1.0]], [0], intercept=[1.0]),
+            "intercept must be 2 finite",
+        ),
         (
             lambda: softmax.objective([[1.0], [2.0]], [[1.0]], [0], sample_weight=[-1.0]),
             "sample_weight must be",
@@ -167,7 +170,7 @@ def test_nothing_overflows_and_tiny_losses_keep_their_digits():
             r"k\(k-1\)/2 pairs of classes, found shape \(1, 2\)",
         ),
         (lambda: softmax.pairwise_coupling([[1.0]]), "strictly between 0 and 1, found 1.0"),
-        (lambda: softmax.pairwise_coupling([[0.5]], method="x"), "method must be 'wu-lin-weng' or"),
+        (lambda: softmax.pairwise_coupling([[0.5]], method="x"), "method must be 'wu_lin_weng' or"),
         (lambda: softmax.brier([[0.5, 0.4]], [0]), "sum 1"),
         (lambda: softmax.log_loss(np.empty((0, 2)), []), "at least one row"),
         (lambda: softmax.reliability([[0.5, 0.5]], [0], bins=0), "bins must be an integer"),
@@ -208,7 +211,7 @@ def test_a_minimum_is_certified_and_agrees_with_another_method(trial, bias):
     assert machine.converged_
     assert machine.certificate_.certifies(1e-8)
     value = softmax.objective(
-        machine.coef_, X, y, C=C, bias=machine.intercept_ if bias else None, sample_weight=weights
+        machine.coef_, X, y, C=C, intercept=machine.intercept_ if bias else None, sample_weight=weights
     )
     assert value == pytest.approx(machine.certificate_.primal, rel=1e-12)
     assert np.abs(machine.coef_.sum(axis=0)).max() <= 1e-9 * (1 + np.abs(machine.coef_).max())
@@ -256,7 +259,7 @@ def test_no_dual_value_exceeds_a_primal_value(trial, bias):
     for _ in range(20):
         W = rng.normal(size=(k, d)) * rng.choice([0.01, 0.1, 1.0])
         b = rng.normal(size=k) if bias else None
-        assert softmax.objective(W, X, y, C=C, bias=b, sample_weight=weights) >= low
+        assert softmax.objective(W, X, y, C=C, intercept=b, sample_weight=weights) >= low
 
 
 def test_the_dual_value_is_the_formula():
@@ -317,7 +320,7 @@ def test_the_objective_is_that_of_logistic_regression(load, bias, C):
     X, y = scaled(load)
     machine = SoftmaxRegression(C, fit_intercept=bias).fit(X, y)
     peer = LogisticRegression(C=C, fit_intercept=bias, tol=1e-8, max_iter=10_000).fit(X, y)
-    value = softmax.objective(peer.coef_, X, y, C=C, bias=peer.intercept_)
+    value = softmax.objective(peer.coef_, X, y, C=C, intercept=peer.intercept_)
     assert machine.certificate_.primal == pytest.approx(value, rel=1e-6, abs=1e-6)
     assert value >= machine.certificate_.dual * (1 - 1e-12)
     np.testing.assert_allclose(machine.predict_proba(X), peer.predict_proba(X), atol=2e-3)
@@ -330,7 +333,7 @@ def test_with_two_classes_it_is_logistic_regression_with_twice_the_price(bias):
     peer = LogisticRegression(C=0.7, fit_intercept=bias, tol=1e-10, solver="newton-cholesky").fit(X, y)
     np.testing.assert_allclose(machine.coef_[1] - machine.coef_[0], peer.coef_[0], atol=1e-6)
     np.testing.assert_allclose(machine.decision_function(X), peer.decision_function(X), atol=1e-5)
-    found = binary.minimise_risk(X, 2 * y - 1, loss="logistic", C=0.7, bias=bias)
+    found = binary.minimise_risk(X, 2 * y - 1, loss="logistic", C=0.7, fit_intercept=bias)
     assert 2 * machine.certificate_.primal == pytest.approx(found.certificate.primal, rel=1e-7)
 
 
@@ -391,7 +394,7 @@ def test_sparse_input_gives_the_same_machine(bias):
     assert thin.converged_
     np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-6)
     np.testing.assert_allclose(thin.predict_proba(X), dense.predict_proba(X.toarray()), atol=1e-6)
-    assert softmax.objective(thin.coef_, X, y, C=5.0, bias=thin.intercept_) == pytest.approx(
+    assert softmax.objective(thin.coef_, X, y, C=5.0, intercept=thin.intercept_) == pytest.approx(
         thin.certificate_.primal, rel=1e-12
     )
 
@@ -643,7 +646,7 @@ def test_weights_of_a_temperature_are_repetitions():
 # Coupling
 
 
-@pytest.mark.parametrize("method", ["wu-lin-weng", "hastie-tibshirani"])
+@pytest.mark.parametrize("method", ["wu_lin_weng", "hastie_tibshirani"])
 @pytest.mark.parametrize("k", [2, 3, 5, 12])
 def test_consistent_pairs_give_their_probabilities_back(k, method):
     p = np.random.default_rng(k).dirichlet(np.ones(k), 30) * 0.99 + 0.01 / k
@@ -690,7 +693,7 @@ def test_the_coupling_is_the_least_of_its_objective(k, seed, least):
         mu = p[:, first] / (p[:, first] + p[:, second])
         return -(r * np.log(mu) + (1 - r) * np.log1p(-mu))
 
-    for method, value in (("wu-lin-weng", squares), ("hastie-tibshirani", divergence)):
+    for method, value in (("wu_lin_weng", squares), ("hastie_tibshirani", divergence)):
         found = softmax.pairwise_coupling(r, method=method)
         p = found.probabilities
         np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
@@ -704,13 +707,13 @@ def test_the_coupling_is_the_least_of_its_objective(k, seed, least):
 
 def test_with_two_classes_coupling_changes_nothing():
     r = np.array([[1e-7], [0.3], [0.9999999]])
-    for method in ("wu-lin-weng", "hastie-tibshirani"):
+    for method in ("wu_lin_weng", "hastie_tibshirani"):
         found = softmax.pairwise_coupling(r, method=method).probabilities
         np.testing.assert_allclose(found, np.hstack([r, 1 - r]), atol=1e-12)
 
 
 def test_a_cycle_is_coupled_to_equal_probabilities():
-    for method in ("wu-lin-weng", "hastie-tibshirani"):
+    for method in ("wu_lin_weng", "hastie_tibshirani"):
         found = softmax.pairwise_coupling([[0.9, 0.1, 0.9]], method=method)
         np.testing.assert_allclose(found.probabilities, 1 / 3, atol=1e-12)
 

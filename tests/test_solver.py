@@ -21,7 +21,7 @@ from mcutils.hinge import HingeProblem
 from mcutils.jit import multiclass as jit
 from mcutils.solver import CrammerSinger, WestonWatkins, solve_block, solve_interior, solve_qp
 
-MACHINES = {"crammer-singer": CrammerSinger, "weston-watkins": WestonWatkins}
+MACHINES = {"crammer_singer": CrammerSinger, "weston_watkins": WestonWatkins}
 SOLVERS = {"block": solve_block, "interior": solve_interior, "qp": solve_qp}
 
 
@@ -41,10 +41,10 @@ FIVE = np.array([[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0], [0.0, 2.0], [0.0, 99.0]]
 OF_FIVE = [0, 1, 2, 2, 2]
 KNOWN = [
     # loss, C, objective, W
-    ("crammer-singer", 1.0, 7 / 12, [[-1 / 2, -1 / 3], [1 / 2, -1 / 3], [0, 2 / 3]]),
-    ("weston-watkins", 1.0, 7 / 12, [[-1 / 2, -1 / 3], [1 / 2, -1 / 3], [0, 2 / 3]]),
-    ("crammer-singer", 0.25, 11 / 24, None),
-    ("weston-watkins", 0.25, 9 / 16, None),
+    ("crammer_singer", 1.0, 7 / 12, [[-1 / 2, -1 / 3], [1 / 2, -1 / 3], [0, 2 / 3]]),
+    ("weston_watkins", 1.0, 7 / 12, [[-1 / 2, -1 / 3], [1 / 2, -1 / 3], [0, 2 / 3]]),
+    ("crammer_singer", 0.25, 11 / 24, None),
+    ("weston_watkins", 0.25, 9 / 16, None),
 ]
 
 
@@ -57,7 +57,7 @@ def test_the_five_points_of_shark(loss, C, objective, W):
         assert machine.certificate_.primal == pytest.approx(objective, abs=1e-12)
         assert machine.certificate_.dual == pytest.approx(objective, abs=1e-12)
         if W is not None:
-            np.testing.assert_allclose(machine.dual_coef_.T @ FIVE, W, atol=1e-9)
+            np.testing.assert_allclose(machine.beta_.T @ FIVE, W, atol=1e-9)
             if name == "linear":
                 np.testing.assert_allclose(machine.coef_, W, atol=1e-9)
     for solve in (solve_interior, solve_qp):
@@ -198,7 +198,7 @@ def test_two_classes_are_the_binary_machine_with_twice_the_price(loss):
         from mcutils.binary import solve_svm
 
         gram = machine.kernel_.gram(X)
-        pair = solve_svm(gram, np.where(y == 2, 1, -1), 0.8, bias=False, tol=1e-9)
+        pair = solve_svm(gram, np.where(y == 2, 1, -1), 0.8, fit_intercept=False, tol=1e-9)
         assert machine.certificate_.primal == pytest.approx(pair.certificate.primal / 2, rel=1e-7)
         np.testing.assert_allclose(machine.decision_function(X), pair.scores, atol=1e-3)
         assert machine.scores(X).shape == (len(X), 2)
@@ -209,7 +209,7 @@ def test_two_classes_are_the_binary_machine_with_twice_the_price(loss):
 
 
 @pytest.mark.parametrize("loss", MACHINES)
-@pytest.mark.parametrize("name", ["linear", "rbf", "polynomial"])
+@pytest.mark.parametrize("name", ["linear", "rbf", "poly"])
 def test_a_bias_is_one_more_feature(loss, name):
     X, y, cost, weights = sample(1)
     options = {"kernel": name, "gamma": 0.5, "cost": cost, "tol": 1e-9}
@@ -217,7 +217,7 @@ def test_a_bias_is_one_more_feature(loss, name):
     gram = machine.kernel_.gram(X) + 1.0
     found = solve_qp(gram, HingeProblem(y, loss=loss, C=0.5, cost=cost, sample_weight=weights))
     assert machine.certificate_.primal == pytest.approx(found.certificate.primal, rel=1e-7)
-    np.testing.assert_allclose(machine.scores(X), gram @ machine.dual_coef_, atol=1e-9)
+    np.testing.assert_allclose(machine.scores(X), gram @ machine.beta_, atol=1e-9)
     by_matrix = MACHINES[loss](0.5, **(options | {"kernel": "precomputed"}))
     by_matrix.fit(machine.kernel_.gram(X), y, weights)
     np.testing.assert_allclose(by_matrix.scores(machine.kernel_.gram(X)), machine.scores(X), atol=1e-3)
@@ -232,7 +232,7 @@ def test_what_a_machine_says_of_itself(loss):
     X, y, cost, weights = sample(5, m=40)
     for name in ("linear", "rbf"):
         machine = MACHINES[loss](0.5, kernel=name, cost=cost, tol=1e-6).fit(X, y, weights)
-        beta = machine.dual_coef_
+        beta = machine.beta_
         assert np.abs(beta.sum(axis=1)).max() <= 1e-12
         np.testing.assert_array_equal(machine.support_, np.flatnonzero(beta.any(axis=1)))
         for r, indices in enumerate(machine.support_of_class_):
@@ -253,7 +253,7 @@ def test_what_a_machine_says_of_itself(loss):
 @pytest.mark.parametrize("loss", MACHINES)
 def test_sparse_and_dense_are_one(loss):
     X, y, cost, weights = sample(2, m=60)
-    for name in ("linear", "rbf", "polynomial"):
+    for name in ("linear", "rbf", "poly"):
         machine = MACHINES[loss](0.5, kernel=name, gamma=0.4, cost=cost, tol=1e-9).fit(X, y, weights)
         for form in (csr_array, csc_array, csr_matrix):
             other = clone(machine).fit(form(X), y, weights)
@@ -316,7 +316,7 @@ def test_duplicates_zeros_and_one_example_of_a_class(loss):
     assert alone.predict([[2.0], [-2.0]]).tolist() == ["a", "b"]
     nothing = MACHINES[loss](2.0, fit_intercept=False).fit(np.zeros((4, 2)), [0, 1, 2, 2])
     assert nothing.certificate_.gap == 0
-    assert nothing.certificate_.primal == 2.0 * 4 * (1 if loss == "crammer-singer" else 2)
+    assert nothing.certificate_.primal == 2.0 * 4 * (1 if loss == "crammer_singer" else 2)
 
 
 @pytest.mark.parametrize("loss", MACHINES)
@@ -333,7 +333,7 @@ def test_weighting_is_repeating(loss):
         kept = counts > 0
         alone = clone(machine).fit(X[kept], y[kept], counts[kept])
         assert alone.certificate_.primal == pytest.approx(weighted.certificate_.primal, rel=2e-6)
-        assert not weighted.dual_coef_[~kept].any()
+        assert not weighted.beta_[~kept].any()
     factors = {0: 1.0, 1: 3.0, 2: 0.5}
     by_class = MACHINES[loss](0.5, class_weight=factors, tol=1e-8).fit(X, y)
     same = MACHINES[loss](0.5, tol=1e-8).fit(X, y, [factors[label] for label in y])
@@ -358,7 +358,7 @@ def test_a_path_of_prices_goes_on_from_the_last_machine(loss):
         assert path.n_iter_ == 1
         # other labels: from nothing
         path.fit(X[:300], y[:300])
-        np.testing.assert_array_equal(path.dual_coef_, clone(path).fit(X[:300], y[:300]).dual_coef_)
+        np.testing.assert_array_equal(path.beta_, clone(path).fit(X[:300], y[:300]).beta_)
 
 
 def test_a_start_is_moved_into_its_bounds():

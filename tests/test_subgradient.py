@@ -24,8 +24,8 @@ from mcutils.subgradient import SubgradientMachine, rate
 few_epochs = pytest.mark.filterwarnings("ignore:after .* epochs:sklearn.exceptions.ConvergenceWarning")
 
 SLOPES = {
-    "crammer-singer": hinge.crammer_singer_subgradient,
-    "weston-watkins": hinge.weston_watkins_subgradient,
+    "crammer_singer": hinge.crammer_singer_subgradient,
+    "weston_watkins": hinge.weston_watkins_subgradient,
 }
 
 
@@ -134,13 +134,13 @@ def test_it_is_the_algorithm_as_it_is_stated(loss, average, fit_intercept, mappe
         if mode == 2:
             assert machine.objective_ == machine.certificate_.primal
             assert machine.objective_ == pytest.approx(
-                hinge.objective(V, X, task, bias=b, **mapping), rel=1e-9
+                hinge.objective(V, X, task, intercept=b, **mapping), rel=1e-9
             )
-            used = multipliers.sum(axis=1) if loss == "crammer-singer" else multipliers.max(axis=1)
+            used = multipliers.sum(axis=1) if loss == "crammer_singer" else multipliers.max(axis=1)
             prices = 0.3 * (np.ones(len(y)) if weights is None else weights)
             multipliers *= np.where(used > prices, prices / np.maximum(used, 1e-300), 1.0)[:, None]
             rest = hinge.balanced(multipliers, y, cost)
-            used = rest.sum(axis=1) if loss == "crammer-singer" else rest.max(axis=1)
+            used = rest.sum(axis=1) if loss == "crammer_singer" else rest.max(axis=1)
             most = (prices / np.maximum(used, 1e-300))[used > 0].min(initial=1e9)
             best = scaled(most * rest, X, task, fit_intercept=True, **mapping)
             assert machine.certificate_.dual == pytest.approx(best, rel=1e-8, abs=1e-12)
@@ -152,7 +152,7 @@ def test_it_is_the_algorithm_as_it_is_stated(loss, average, fit_intercept, mappe
         pull = -multipliers
         pull[np.arange(len(y)), y] = multipliers.sum(axis=1)
         np.testing.assert_allclose(B.T @ pull.T @ points, last, atol=1e-9)
-        used = multipliers.sum(axis=1) if loss == "crammer-singer" else multipliers.max(axis=1)
+        used = multipliers.sum(axis=1) if loss == "crammer_singer" else multipliers.max(axis=1)
         prices = 0.3 * (np.ones(len(y)) if weights is None else weights)
         most = 1 / max(1.0, (used[rows] / prices[rows]).max())
         best = scaled(most * multipliers, points, task, **mapping)
@@ -268,7 +268,7 @@ def test_the_tail_of_a_stream():
             X,
             y,
             seen,
-            loss="crammer-singer",
+            loss="crammer_singer",
             lam=0.2,
             average="tail",
             start=start,
@@ -369,7 +369,7 @@ def test_the_certificate_with_a_free_intercept_encloses_the_optimum_of_cvxopt(lo
         costs = 1 - np.eye(k) if cost is None else cost
         prices = 0.1 * (np.ones(m) if weights is None else weights)
         pairs = [(i, r) for i in range(m) for r in range(k) if r != y[i]]
-        each = loss == "weston-watkins"
+        each = loss == "weston_watkins"
         slack = np.eye(len(pairs)) if each else np.array([np.eye(m)[i] for i, _ in pairs])
         lines = np.array(
             [np.r_[np.kron(B[r] - B[y[i]], X[i]), (np.eye(k)[r] - np.eye(k)[y[i]])[:-1]] for i, r in pairs]
@@ -383,7 +383,7 @@ def test_the_certificate_with_a_free_intercept_encloses_the_optimum_of_cvxopt(lo
         best = solvers.qp(*map(matrix, (P, q, G, h)), options=quiet)
         found = np.array(best["x"])[:, 0]
         V, b = found[: n - k + 1].reshape(-1, X.shape[1]), np.append(found[n - k + 1 : n], 0.0)
-        least = hinge.objective(V, X, task, bias=b, class_map=class_map)
+        least = hinge.objective(V, X, task, intercept=b, class_map=class_map)
         assert least == pytest.approx(best["primal objective"], rel=1e-6)
         gaps = []
         for epochs in (1, 30, 1000, 20000):
@@ -411,7 +411,7 @@ def test_a_delay_is_steps_that_are_not_made(average):
                 X,
                 y,
                 np.tile(rows, 4),
-                loss="crammer-singer",
+                loss="crammer_singer",
                 lam=0.02,
                 average=average,
                 cost=cost,
@@ -480,7 +480,7 @@ def test_a_warm_start_begins_anew_where_its_multipliers_would_mean_something_els
         lambda one: one.fit(X + 1, y),
         lambda one: one.fit(X, y[::-1]),
         lambda one: one.fit(X, y, np.arange(1.0, 18.0)),
-        lambda one: one.set_params(loss="weston-watkins").fit(X, y),
+        lambda one: one.set_params(loss="weston_watkins").fit(X, y),
         lambda one: one.set_params(cost=2 * (1 - np.eye(3))).fit(X, y),
         lambda one: one.set_params(average="weighted").fit(X, y),
         lambda one: one.set_params(fit_intercept="free").fit(X, y),
@@ -517,7 +517,7 @@ def test_two_classes_have_both_rows_and_one_decision():
     np.testing.assert_array_equal(machine.predict(X), np.where(machine.decision_function(X) > 0, "yes", "no"))
     tied = SubgradientMachine(fit_intercept=False, random_state=0).fit(X, y)
     assert tied.predict(np.zeros((1, 4))) == ["no"]
-    both = SubgradientMachine("weston-watkins", C=0.1, random_state=0).fit(X, y)
+    both = SubgradientMachine("weston_watkins", C=0.1, random_state=0).fit(X, y)
     np.testing.assert_allclose(both.coef_, machine.coef_, rtol=1e-12)
 
 

@@ -680,7 +680,7 @@ def test_only_proportions_of_weights_matter():
 
 
 def test_a_tree_of_a_resampled_sample():
-    """BaggingClassifier gives how often each item was drawn as its weight; of a rare class perhaps none was."""
+    """BaggingClassifier gives how often each item was drawn as its weight; maybe none of a class."""
     X, y = load_iris(return_X_y=True)
     rare = np.r_[:100, 149]
     forest = BaggingClassifier(DecisionTree(), n_estimators=12, random_state=0).fit(X[rare], y[rare])

@@ -592,7 +592,7 @@ def test_of_two_classes_it_is_half_the_machine_without_a_bias_at_twice_the_cost(
     settings = {"kernel": name, "C": 1.0, "gamma": 1.0, "degree": 3}
     found = classes_of_the_page(svm, X, (y < 0).astype(int), 2, settings)
     gram = svm_kernel(settings).gram(X) + 1
-    expected = binary.solve_svm(gram, y, C=2.0, bias=False, tol=1e-12)
+    expected = binary.solve_svm(gram, y, C=2.0, fit_intercept=False, tol=1e-12)
     assert found["primal"] == pytest.approx(expected.certificate.primal / 2, rel=1e-6)
     np.testing.assert_allclose(gram @ (found["v"] @ [1, -1]), expected.scores, atol=1e-5)
     assert found["kinds"] == expected.kinds.tolist()

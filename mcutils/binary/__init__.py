@@ -20,7 +20,7 @@ values of both, so that nobody has to trust the solver.
 >>> X = np.array([[0.0], [1.0], [3.0], [4.0]])
 >>> y = np.array([-1, -1, 1, 1])
 >>> found = binary.solve_svm(X @ X.T, y, C=np.inf)  # the margin is 1: half the way from 1 to 3
->>> found.alpha.round(6), round(found.bias, 6), found.kinds.tolist()
+>>> found.alpha.round(6), round(found.intercept, 6), found.kinds.tolist()
 (array([0. , 0.5, 0.5, 0. ]), -2.0, ['none', 'free', 'free', 'none'])
 >>> round(found.certificate.primal, 6), found.certificate.certifies(1e-6)
 (0.5, True)

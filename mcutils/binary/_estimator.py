@@ -29,14 +29,14 @@ class BinarySVM(ScoreClassifier):
     ----------
     C : float, default=1.0
         The price of the slack, positive; ``inf`` is the hard machine (def-binary-hard).
-    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel, default="linear"
+    kernel : {"linear", "poly", "rbf", "precomputed"} or Kernel, default="linear"
         See :func:`mcutils.kernel.resolve`. With "precomputed", ``X`` is the square Gram matrix in
         :meth:`fit`, and afterwards the matrix of the kernel between new examples (rows) and all those of the
         training (columns).
     gamma, degree, coef0
         Of the named kernels, as in scikit-learn: :math:`e^{-\gamma \|x - z\|^2}` and
         :math:`(\gamma \langle x, z \rangle + \text{coef0})^{\text{degree}}`.
-    bias : bool, default=True
+    fit_intercept : bool, default=True
         Whether the machine has a bias.
     tol : float, default=1e-6
         How far primal and dual may be apart, relative to the primal.
@@ -104,7 +104,7 @@ class BinarySVM(ScoreClassifier):
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        bias: bool = True,
+        fit_intercept: bool = True,
         tol: float = 1e-6,
         max_iter: int = 10_000_000,
         class_weight: dict[Any, float] | str | None = None,
@@ -114,7 +114,7 @@ class BinarySVM(ScoreClassifier):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
@@ -140,7 +140,7 @@ class BinarySVM(ScoreClassifier):
         NotSeparable
             C is infinite and no hyperplane separates the classes.
         """
-        bias, tol = switch(self.bias, "bias"), number(self.tol, "tol", above=0)
+        fit_intercept, tol = switch(self.fit_intercept, "fit_intercept"), number(self.tol, "tol", above=0)
         given = getattr(X, "dtype", None)
         X, labels = self._validate(X, y=y)
         self.classes_, codes = class_codes(labels, "2 classes")
@@ -155,14 +155,14 @@ class BinarySVM(ScoreClassifier):
         gram = gram_of(self.kernel_, X, given)
         if np.isinf(prices).any():
             refuse_underflow(self.kernel_, X, gram.diagonal)
-        found = solve(gram, signs, prices, bias=bias, tol=tol, max_iter=max_iter)
+        found = solve(gram, signs, prices, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter)
         self.solution_ = found
         self.alpha_, self.kinds_, self.support_ = found.alpha, found.kinds, found.support
         self.certificate_, self.converged_ = found.certificate, found.converged
         self.n_iter_ = max(1, found.certificate.n_iter or 0)
         beta = signs * found.alpha
         self.dual_coef_ = beta[None, found.support]
-        self.intercept_ = np.array([found.bias])
+        self.intercept_ = np.array([found.intercept])
         if self.kernel_.name != "precomputed":
             self.support_vectors_ = X[found.support]
         if self.kernel_.name == "linear":

@@ -71,14 +71,14 @@ class LinearRisk:
     ----------
     weights : (d,) array
         w.
-    bias : float
+    intercept : float
         b; 0.0 without one.
     certificate : Certificate
         Primal value at (w, b) and the value of a dual feasible point.
     """
 
     weights: Floats
-    bias: float
+    intercept: float
     certificate: Certificate
 
 
@@ -89,7 +89,7 @@ def minimise_risk(
     loss: str = "hinge",
     penalty: str = "l2",
     C: float = 1.0,
-    bias: bool = True,
+    fit_intercept: bool = True,
     tol: float = 1e-8,
 ) -> LinearRisk:
     r"""Minimise a regularised risk (def-binary-risk), with either regulariser and any of three losses.
@@ -114,11 +114,11 @@ def minimise_risk(
     X : (m, d) array-like
     y : (m,) array-like
         Labels -1 and +1; with a bias both must occur.
-    loss : {"hinge", "squared-hinge", "logistic"}
+    loss : {"hinge", "squared_hinge", "logistic"}
     penalty : {"l2", "l1"}
     C : float, default=1.0
         Positive and finite.
-    bias : bool, default=True
+    fit_intercept : bool, default=True
     tol : float, default=1e-8
         The relative gap of the certificate. ConvergenceWarning if it is not reached.
 
@@ -130,17 +130,17 @@ def minimise_risk(
     --------
     >>> X, y = [[0.0, 1.0], [1.0, -1.0], [3.0, 0.0], [4.0, 1.0]], [-1, -1, 1, 1]
     >>> for penalty in ("l2", "l1"):
-    ...     found = minimise_risk(X, y, loss="squared-hinge", penalty=penalty)
+    ...     found = minimise_risk(X, y, loss="squared_hinge", penalty=penalty)
     ...     print(found.weights.round(4), found.certificate.certifies(1e-8))
     [0.6993 0.2797] True
     [0.75 0.  ] True
     """
-    bias = switch(bias, "bias")
-    points, labels = checked_sample(X, y, both=bias)
+    fit_intercept = switch(fit_intercept, "fit_intercept")
+    points, labels = checked_sample(X, y, both=fit_intercept)
     one_of(loss, "loss", _CONJUGATES)
     one_of(penalty, "penalty", ("l2", "l1"))
     price = number(C, "C", above=0)
-    risk = _Risk(points, labels, loss, penalty, price, bias)
+    risk = _Risk(points, labels, loss, penalty, price, fit_intercept)
     tol = number(tol, "tol", above=0)
     if loss == "hinge":
         found = risk.by_machine(tol) if penalty == "l2" else risk.by_programme()
@@ -163,7 +163,7 @@ def _entropy(p: Floats) -> Floats:
 # -L*(-p), the concave gain of a multiplier p = alpha / C
 _CONJUGATES: dict[str, Callable[[Floats], Floats]] = {
     "hinge": lambda p: p,
-    "squared-hinge": lambda p: p - p * p / 4,
+    "squared_hinge": lambda p: p - p * p / 4,
     "logistic": _entropy,
 }
 
@@ -171,9 +171,9 @@ _CONJUGATES: dict[str, Callable[[Floats], Floats]] = {
 class _Risk:
     """One regularised risk: its values, its dual values, and its minimisers."""
 
-    def __init__(self, X: Floats, y: Floats, loss: str, penalty: str, C: float, bias: bool):
-        self.X, self.y, self.C, self.bias, self.name = X, y, C, bias, loss
-        self.loss = losses.get(loss.replace("-", "_"))
+    def __init__(self, X: Floats, y: Floats, loss: str, penalty: str, C: float, fit_intercept: bool):
+        self.X, self.y, self.C, self.fit_intercept, self.name = X, y, C, fit_intercept, loss
+        self.loss = losses.get(loss)
         self.lasso = penalty == "l1"
         self.n_steps = 0
 
@@ -184,9 +184,9 @@ class _Risk:
     def answer(self, w: Floats, b: float, alpha: Floats) -> LinearRisk:
         """With the certificate of multipliers that are feasible up to rounding, made feasible."""
         alpha = np.maximum(alpha, 0.0)
-        if self.name != "squared-hinge":
+        if self.name != "squared_hinge":
             alpha = np.minimum(alpha, self.C)
-        if self.bias:
+        if self.fit_intercept:
             alpha = np.abs(balanced(alpha, self.y))
         v = self.X.T @ (alpha * self.y)
         if self.lasso:
@@ -200,9 +200,11 @@ class _Risk:
         gram = gram_of(linear, self.X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said by the caller
-            found = solve(gram, self.y, prices, bias=self.bias, tol=tol / 10, max_iter=10_000_000)
+            found = solve(
+                gram, self.y, prices, fit_intercept=self.fit_intercept, tol=tol / 10, max_iter=10_000_000
+            )
         self.n_steps = found.certificate.n_iter or 0
-        return self.answer(self.X.T @ (self.y * found.alpha), found.bias, found.alpha)
+        return self.answer(self.X.T @ (self.y * found.alpha), found.intercept, found.alpha)
 
     def by_programme(self) -> LinearRisk:
         m, d = self.X.shape
@@ -212,7 +214,7 @@ class _Risk:
             np.r_[np.ones(2 * d), 0.0, np.full(m, self.C)],
             A_ub=hstack([np.hstack([-signed, signed, -self.y[:, None]]), -eye_array(m)], format="csc"),
             b_ub=-np.ones(m),
-            bounds=[(0, None)] * (2 * d) + [(None, None) if self.bias else (0, 0)] + [(0, None)] * m,
+            bounds=[(0, None)] * (2 * d) + [(None, None) if self.fit_intercept else (0, 0)] + [(0, None)] * m,
             method="highs",
             options=TOLERANCES,
         )
@@ -221,7 +223,7 @@ class _Risk:
         self.n_steps = int(found.nit)
         w = found.x[:d] - found.x[d : 2 * d]
         b = 0.0
-        if self.bias:
+        if self.fit_intercept:
             b = sum(optimal_biases(self.y - self.X @ w, self.y, np.full(m, self.C))) / 2
         return self.answer(w, b, -found.ineqlin.marginals)
 
@@ -229,14 +231,14 @@ class _Risk:
 
     def by_newton(self, tol: float) -> LinearRisk:
         m, d = self.X.shape
-        columns = np.column_stack([self.X, np.ones(m)]) if self.bias else self.X
+        columns = np.column_stack([self.X, np.ones(m)]) if self.fit_intercept else self.X
         signed = self.y[:, None] * columns
         theta = np.zeros(signed.shape[1])
         if not self.lasso:
             basis = None
             if d > m:  # w is a combination of the examples: m coordinates are enough
                 basis, triangle = np.linalg.qr(self.X.T)
-                signed = self.y[:, None] * np.column_stack([triangle.T, np.ones(m)][: 1 + self.bias])
+                signed = self.y[:, None] * np.column_stack([triangle.T, np.ones(m)][: 1 + self.fit_intercept])
                 theta = np.zeros(signed.shape[1])
             theta = self.newton(signed, theta, lambda w: (float(w @ w) / 2, w, np.ones_like(w)))
             return self.result(signed, theta, basis)
@@ -253,7 +255,7 @@ class _Risk:
         kept = np.abs(theta[:d]) > 0.5 * np.abs(before[:d])
         for _ in range(20):
             signs = np.sign(theta[:d][kept])
-            columns_kept = np.r_[kept, np.full(int(self.bias), True)]
+            columns_kept = np.r_[kept, np.full(int(self.fit_intercept), True)]
             sparse = np.zeros_like(theta)
             sparse[columns_kept] = self.newton(
                 signed[:, columns_kept],
@@ -270,7 +272,7 @@ class _Risk:
         return found
 
     def result(self, signed: Floats, theta: Floats, basis: Floats | None = None) -> LinearRisk:
-        w, b = (theta[:-1], float(theta[-1])) if self.bias else (theta, 0.0)
+        w, b = (theta[:-1], float(theta[-1])) if self.fit_intercept else (theta, 0.0)
         alpha = -self.C * self.loss.subgradient(signed @ theta)
         return self.answer(w if basis is None else basis @ w, b, alpha)
 
@@ -281,7 +283,7 @@ class _Risk:
         penalty: Callable[[Floats], tuple[float, Floats, Floats]],
     ) -> Floats:
         """Minimise penalty(w) + C sum L; the penalty answers its value, gradient and second derivatives."""
-        n = signed.shape[1] - self.bias
+        n = signed.shape[1] - self.fit_intercept
 
         def value(theta: Floats) -> float:
             return penalty(theta[:n])[0] + self.C * float(self.loss(signed @ theta).sum())

@@ -23,7 +23,7 @@ class Separation:
     weights : (d,) array or None
         w of a separating hyperplane: :math:`y_i (\langle w, x_i \rangle + b) > 0` for all i, in exact
         arithmetic. Floats, or `fractions.Fraction` where no floats were found that separate.
-    bias : float or None
+    intercept : float or None
         Its b; 0.0 for one through the origin. A fraction where the weights are.
     margin : float or None
         Its geometric margin, as computed: 0.0 where it is smaller than every positive float.
@@ -35,12 +35,12 @@ class Separation:
 
     separable: bool
     weights: NDArray[Any] | None = None
-    bias: Any = None
+    intercept: Any = None
     margin: float | None = None
     multipliers: NDArray[Any] | None = None
 
 
-def separate(X: ArrayLike, y: ArrayLike, *, bias: bool = True) -> Separation:
+def separate(X: ArrayLike, y: ArrayLike, *, fit_intercept: bool = True) -> Separation:
     r"""Decide by linear programming whether a hyperplane separates two classes (prop-binary-separable).
 
     The programme maximises t with :math:`y_i (\langle w, x_i \rangle + b) \ge t` and :math:`|w_j| \le 1`; its
@@ -55,7 +55,7 @@ def separate(X: ArrayLike, y: ArrayLike, *, bias: bool = True) -> Separation:
         The examples.
     y : (m,) array-like
         Labels -1 and +1; with a bias both must occur.
-    bias : bool, default=True
+    fit_intercept : bool, default=True
         Whether the hyperplane may miss the origin.
 
     Returns
@@ -72,18 +72,18 @@ def separate(X: ArrayLike, y: ArrayLike, *, bias: bool = True) -> Separation:
     >>> found = separate([[0.0], [1.0], [3.0]], [-1, -1, 1])
     >>> found.separable, round(found.margin, 9)
     (True, 1.0)
-    >>> separate([[0.0], [1.0], [3.0]], [-1, -1, 1], bias=False).separable
+    >>> separate([[0.0], [1.0], [3.0]], [-1, -1, 1], fit_intercept=False).separable
     False
     >>> [str(weight) for weight in separate([[0.0], [2.0], [3.0]], [-1, 1, -1]).multipliers]
     ['1/6', '1/2', '1/3']
     """
-    bias = switch(bias, "bias")
-    points, labels = checked_sample(X, y, both=bias)
-    signed = labels[:, None] * (np.column_stack([points, np.ones(len(points))]) if bias else points)
-    v, multipliers = decide(signed, len(signed), blocks=int(bias))
+    fit_intercept = switch(fit_intercept, "fit_intercept")
+    points, labels = checked_sample(X, y, both=fit_intercept)
+    signed = labels[:, None] * (np.column_stack([points, np.ones(len(points))]) if fit_intercept else points)
+    v, multipliers = decide(signed, len(signed), blocks=int(fit_intercept))
     if v is None:
         return Separation(False, multipliers=multipliers)
-    w, b = (v[:-1], v[-1]) if bias else (v, 0.0)
+    w, b = (v[:-1], v[-1]) if fit_intercept else (v, 0.0)
     if v.dtype != object:
         b = float(b)
     return Separation(True, w, b, float((labels * _heights(points, w, b)).min()))

@@ -59,7 +59,7 @@ class SVMSolution:
     ----------
     alpha : (m,) array
         Multipliers; :math:`w = \sum_i \alpha_i y_i \phi(x_i)`.
-    bias : float
+    intercept : float
         :math:`b`, with this w optimal; 0.0 for a machine without bias.
     bias_interval : (float, float)
         All optimal biases with this w: one point twice, except where no multiplier is free
@@ -85,7 +85,7 @@ class SVMSolution:
     """
 
     alpha: Floats
-    bias: float
+    intercept: float
     bias_interval: tuple[float, float]
     scores: Floats
     slack: Floats
@@ -100,7 +100,7 @@ def solve_svm(
     y: ArrayLike,
     C: float | ArrayLike = 1.0,
     *,
-    bias: bool = True,
+    fit_intercept: bool = True,
     tol: float = 1e-6,
     max_iter: int = 10_000_000,
     initial: ArrayLike | None = None,
@@ -117,7 +117,7 @@ def solve_svm(
     C : float or (m,) array-like
         Price of the slack, of all examples or of each. ``inf`` is the hard machine; in an array the other
         entries must then be ``inf`` or 0. An example of :math:`C_i = 0` is ignored.
-    bias : bool, default=True
+    fit_intercept : bool, default=True
         Whether the machine has a bias.
     tol : float, default=1e-6
         How far primal and dual may be apart, relative to the primal. (The certificate's relative gap has
@@ -179,14 +179,14 @@ def solve_svm(
         ...
     mcutils.binary.NotSeparable: the classes are not separable by a hyperplane with bias: ...
     """
-    bias = switch(bias, "bias")
+    fit_intercept = switch(fit_intercept, "fit_intercept")
     matrix = gram_matrix(gram)
     labels = signed_labels(y, len(matrix))
     return solve(
         Gram.of_matrix(matrix),
         labels,
-        checked_prices(C, labels, bias),
-        bias=bias,
+        checked_prices(C, labels, fit_intercept),
+        fit_intercept=fit_intercept,
         tol=number(tol, "tol", above=0),
         max_iter=integer(max_iter, "max_iter", 1),
         initial=None if initial is None else _vector(initial, "initial", len(labels)),
@@ -214,7 +214,7 @@ def signed_labels(y: ArrayLike, m: int) -> Floats:
     return labels
 
 
-def checked_prices(C: float | ArrayLike, labels: Floats, bias: bool) -> Floats:
+def checked_prices(C: float | ArrayLike, labels: Floats, fit_intercept: bool) -> Floats:
     """C of each example."""
     prices = np.asarray(C)
     if prices.dtype.kind not in "uif" or prices.ndim > 1:
@@ -229,7 +229,7 @@ def checked_prices(C: float | ArrayLike, labels: Floats, bias: bool) -> Floats:
     endless = np.isinf(prices)
     if endless.any() and not (endless | (prices == 0)).all():
         raise ValueError("C must be finite for all examples, or inf for all but those of C = 0")
-    if bias:
+    if fit_intercept:
         present = np.unique(labels[prices > 0])
         if len(present) < 2:
             raise ValueError(
@@ -244,15 +244,17 @@ def solve(
     y: Floats,
     prices: Floats,
     *,
-    bias: bool,
+    fit_intercept: bool,
     tol: float,
     max_iter: int,
     initial: Floats | None = None,
 ) -> SVMSolution:
     """The machine of a Gram matrix that is whole or by rows; all arguments are checked already."""
     if np.isinf(prices).any():
-        return _solve_hard(gram, y, prices > 0, bias=bias, tol=tol, max_iter=max_iter)
-    return _solve_soft(gram, y, prices, bias=bias, tol=tol, max_iter=max_iter, initial=initial)
+        return _solve_hard(gram, y, prices > 0, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter)
+    return _solve_soft(
+        gram, y, prices, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter, initial=initial
+    )
 
 
 def optimal_biases(kinks: Floats, y: Floats, prices: Floats) -> tuple[float, float]:
@@ -282,7 +284,14 @@ def _warn(gap: float, tol: float, steps: int) -> None:
 
 
 def _solve_soft(
-    gram: Gram, y: Floats, prices: Floats, *, bias: bool, tol: float, max_iter: int, initial: Floats | None
+    gram: Gram,
+    y: Floats,
+    prices: Floats,
+    *,
+    fit_intercept: bool,
+    tol: float,
+    max_iter: int,
+    initial: Floats | None,
 ) -> SVMSolution:
     m = len(y)
     lower, upper = np.minimum(0.0, y * prices), np.maximum(0.0, y * prices)
@@ -290,9 +299,9 @@ def _solve_soft(
     if initial is not None:
         inside = np.clip(initial, 0.0, prices)
         # what is balanced up to rounding is left alone: multipliers at a bound must stay exactly there
-        uneven = bias and abs(float(y @ inside)) > 1e-12 * float(inside.sum())
+        uneven = fit_intercept and abs(float(y @ inside)) > 1e-12 * float(inside.sum())
         beta = balanced(inside, y) if uneven else y * inside
-    ascent = Ascent(gram, y, lower, upper, np.array([m]) if bias else None, beta, max_iter)
+    ascent = Ascent(gram, y, lower, upper, np.array([m]) if fit_intercept else None, beta, max_iter)
 
     # 1 is the violation of the start; the gap is at most the violation times the sum of prices
     tolerance, patience, stalled, best, top = 0.5, m + 200, 0, np.inf, -np.inf
@@ -303,7 +312,7 @@ def _solve_soft(
             ascent.newton()
         ascent.refresh()
         kinks = ascent.error  # y - <w, phi>
-        b, interval = _best_bias(ascent.beta, kinks, y, prices) if bias else (0.0, (0.0, 0.0))
+        b, interval = _best_bias(ascent.beta, kinks, y, prices) if fit_intercept else (0.0, (0.0, 0.0))
         square = float(ascent.beta @ (y - kinks))  # |w|^2
         scores = y - kinks + b
         slack = np.maximum(0.0, y * (kinks - b))  # 1 - y (y - kink + b)
@@ -336,11 +345,11 @@ def _solve_soft(
         _warn(gap / primal, tol, ascent.steps)
     alpha = y * ascent.beta + 0.0  # no minus zero
     kkt = {"violation": ascent.violation()}
-    if bias:
+    if fit_intercept:
         kkt["balance"] = abs(float(ascent.beta.sum()))
     return SVMSolution(
         alpha=alpha,
-        bias=b,
+        intercept=b,
         bias_interval=interval,
         scores=scores,
         slack=slack,
@@ -361,7 +370,9 @@ def _best_bias(beta: Floats, kinks: Floats, y: Floats, prices: Floats) -> tuple[
     return b, (b, b)
 
 
-def _solve_hard(gram: Gram, y: Floats, used: Bools, *, bias: bool, tol: float, max_iter: int) -> SVMSolution:
+def _solve_hard(
+    gram: Gram, y: Floats, used: Bools, *, fit_intercept: bool, tol: float, max_iter: int
+) -> SVMSolution:
     # lambda >= 0 on the examples in use, those of a group sum to 1; of Q, whose rows have signs
     order = np.flatnonzero(used)
     order = order[np.argsort(y[order], kind="stable")]
@@ -379,7 +390,7 @@ def _solve_hard(gram: Gram, y: Floats, used: Bools, *, bias: bool, tol: float, m
             ),
         )
     n = len(order)
-    ends = np.array([split, n] if bias else [n])
+    ends = np.array([split, n] if fit_intercept else [n])
     weights = np.zeros(n)
     weights[[0, *ends[:-1]]] = 1.0
     ascent = Ascent(ordered, np.zeros(n), np.zeros(n), np.full(n, np.inf), ends, weights, max_iter)
@@ -405,7 +416,7 @@ def _solve_hard(gram: Gram, y: Floats, used: Bools, *, bias: bool, tol: float, m
             if primal - dual <= tol * primal:
                 break
         elif square <= nothing:
-            raise _not_separable(ascent, order, y, bias, root)
+            raise _not_separable(ascent, order, y, fit_intercept, root)
         gap = square - sum(lowest)
         gained = gap < 0.5 * best if reached else low - square > _IDLE * gap
         stalled = 0 if gained else stalled + 1
@@ -432,16 +443,16 @@ def _solve_hard(gram: Gram, y: Floats, used: Bools, *, bias: bool, tol: float, m
     # for scores of every example, those without a price included
     inner = gram.product(y * alpha)
     b = 0.0
-    if bias:
+    if fit_intercept:
         f = inner[order]
         b = -(float(f[split:].min()) + float(f[:split].max())) / 2
     scores = inner + b
     kkt = {"violation": ascent.violation() / square}
-    if bias:
+    if fit_intercept:
         kkt["balance"] = abs(float(y @ alpha))
     return SVMSolution(
         alpha=alpha,
-        bias=b,
+        intercept=b,
         bias_interval=(b, b),
         scores=scores,
         slack=np.where(used, 0.0, np.maximum(0.0, 1.0 - y * scores)),
@@ -452,7 +463,7 @@ def _solve_hard(gram: Gram, y: Floats, used: Bools, *, bias: bool, tol: float, m
     )
 
 
-def _not_separable(ascent: Ascent, order: Ints, y: Floats, bias: bool, scale: int) -> NotSeparable:
+def _not_separable(ascent: Ascent, order: Ints, y: Floats, fit_intercept: bool, scale: int) -> NotSeparable:
     for _ in range(3):  # the two points are brought together as far as their digits go
         ascent.newton()
         ascent.refresh()
@@ -468,9 +479,13 @@ def _not_separable(ascent: Ascent, order: Ints, y: Floats, bias: bool, scale: in
     distance = float(np.ldexp(distance, scale))
     return NotSeparable(
         "the classes are not separable by a hyperplane "
-        + ("with bias: a convex combination of each" if bias else "through the origin: a convex combination")
+        + (
+            "with bias: a convex combination of each"
+            if fit_intercept
+            else "through the origin: a convex combination"
+        )
         + f" ({involved} examples in all) is "
-        + ("the same point" if bias else "the origin")
+        + ("the same point" if fit_intercept else "the origin")
         + f" up to {distance:.2g}, so no margin exceeds {largest:.2g}",
         full,
         distance,

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from .._checks import class_labels, cost_matrix, integer, one_of, score_table
 from .._typing import Floats, Ints
 
-LOSSES = ("crammer-singer", "weston-watkins")
+LOSSES = ("crammer_singer", "weston_watkins")
 """The names of the losses."""
 
 
@@ -62,7 +62,7 @@ def crammer_singer(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = Non
     >>> crammer_singer([[2.0, 1.5, 1.25], [0.0, 3.0, 1.0], [0.0, 0.0, 0.0]], [0, 1, 2])
     array([0.5, 0. , 1. ])
     """
-    return total("crammer-singer", gaps(scores, y, cost))
+    return total("crammer_singer", gaps(scores, y, cost))
 
 
 def weston_watkins(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floats:
@@ -75,7 +75,7 @@ def weston_watkins(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = Non
     >>> weston_watkins([[2.0, 1.5, 1.25], [0.0, 3.0, 1.0], [0.0, 0.0, 0.0]], [0, 1, 2])
     array([0.75, 0.  , 2.  ])
     """
-    return total("weston-watkins", gaps(scores, y, cost))
+    return total("weston_watkins", gaps(scores, y, cost))
 
 
 def loss_augmented(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Ints:
@@ -135,7 +135,7 @@ def crammer_singer_subgradient(scores: ArrayLike, y: ArrayLike, cost: ArrayLike 
            [ 0.,  0.,  0.]])
     """
     table, labels, costs = _check(scores, y, cost)
-    return score_slopes("crammer-singer", score_gaps(table, labels, costs), labels)
+    return score_slopes("crammer_singer", score_gaps(table, labels, costs), labels)
 
 
 def weston_watkins_subgradient(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floats:
@@ -155,7 +155,7 @@ def weston_watkins_subgradient(scores: ArrayLike, y: ArrayLike, cost: ArrayLike 
            [ 0.,  0.,  0.]])
     """
     table, labels, costs = _check(scores, y, cost)
-    return score_slopes("weston-watkins", score_gaps(table, labels, costs), labels)
+    return score_slopes("weston_watkins", score_gaps(table, labels, costs), labels)
 
 
 def lipschitz(loss: str, k: int) -> float:
@@ -168,20 +168,20 @@ def lipschitz(loss: str, k: int) -> float:
 
     Parameters
     ----------
-    loss : {"crammer-singer", "weston-watkins"}
+    loss : {"crammer_singer", "weston_watkins"}
     k : int
         The number of classes, at least 2.
 
     Examples
     --------
-    >>> round(lipschitz("crammer-singer", 5), 4), round(lipschitz("weston-watkins", 5), 4)
+    >>> round(lipschitz("crammer_singer", 5), 4), round(lipschitz("weston_watkins", 5), 4)
     (1.4142, 4.4721)
-    >>> lipschitz("crammer-singer", 2) == lipschitz("weston-watkins", 2)
+    >>> lipschitz("crammer_singer", 2) == lipschitz("weston_watkins", 2)
     True
     """
     one_of(loss, "loss", LOSSES)
     k = integer(k, "k", 2)
-    return sqrt(2.0) if loss == "crammer-singer" else sqrt(k * (k - 1.0))
+    return sqrt(2.0) if loss == "crammer_singer" else sqrt(k * (k - 1.0))
 
 
 def score_gaps(scores: Floats, labels: Ints, costs: Floats) -> Floats:
@@ -195,7 +195,7 @@ def score_gaps(scores: Floats, labels: Ints, costs: Floats) -> Floats:
 
 def total(loss: str, gaps: Floats) -> Floats:
     """The loss of each example, from its gaps."""
-    losses: Floats = gaps.max(axis=1) if loss == "crammer-singer" else np.maximum(gaps, 0.0).sum(axis=1)
+    losses: Floats = gaps.max(axis=1) if loss == "crammer_singer" else np.maximum(gaps, 0.0).sum(axis=1)
     return losses
 
 
@@ -213,7 +213,7 @@ def _active(gaps: Floats, labels: Ints) -> Ints:
 def score_slopes(loss: str, gaps: Floats, labels: Ints) -> Floats:
     """A subgradient of each loss with respect to the scores of its example."""
     rows = np.arange(len(gaps))
-    if loss == "crammer-singer":
+    if loss == "crammer_singer":
         slopes = np.zeros_like(gaps)
         slopes[rows, _active(gaps, labels)] += 1.0
         slopes[rows, labels] -= 1.0

@@ -20,7 +20,7 @@ def objective(
     X: Any,
     problem: HingeProblem | ArrayLike,
     *,
-    bias: ArrayLike | None = None,
+    intercept: ArrayLike | None = None,
     class_map: ClassMap | None = None,
 ) -> float:
     r""":math:`\frac12 \|W\|_F^2 + C \sum_i s_i \ell_i(W)`, what the machine minimises.
@@ -35,7 +35,7 @@ def objective(
         The examples.
     problem : HingeProblem or (m,) array-like of int
         Labels alone stand for the problem with these labels and the defaults of :class:`HingeProblem`.
-    bias : (k,) array-like, optional
+    intercept : (k,) array-like, optional
         What is added to the scores, by default 0.
     class_map : ClassMap, optional
         Another map than the block map.
@@ -45,12 +45,12 @@ def objective(
     >>> X, y = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0, 1, 2]
     >>> objective([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], X, y)
     2.0
-    >>> objective([[0.0, 0.0]] * 3, X, HingeProblem(y, loss="weston-watkins", C=2.0))
+    >>> objective([[0.0, 0.0]] * 3, X, HingeProblem(y, loss="weston_watkins", C=2.0))
     12.0
     """
     V, rows = _parameters(W, X, class_map)
     points, task = _checked(X, problem, len(rows))
-    scores = points @ rows.T + _check_bias(bias, len(rows))
+    scores = points @ rows.T + _check_intercept(intercept, len(rows))
     paid = task.losses(task.gaps(score_table(scores)))
     return _in_range(float(0.5 * np.vdot(V, V) + task.prices @ paid))
 
@@ -256,10 +256,10 @@ def _parameters(W: ArrayLike, X: Any, class_map: ClassMap | None) -> tuple[Float
     return V, V if class_map is None else class_map.to_rows(V)
 
 
-def _check_bias(bias: ArrayLike | None, k: int) -> Floats:
-    found = np.zeros(k) if bias is None else reals(bias, "bias")
+def _check_intercept(intercept: ArrayLike | None, k: int) -> Floats:
+    found = np.zeros(k) if intercept is None else reals(intercept, "intercept")
     if found.shape != (k,):
-        raise ValueError(f"bias must be a number for each of the {k} classes, found shape {found.shape}")
+        raise ValueError(f"intercept must be a number for each of the {k} classes, found shape {found.shape}")
     return found
 
 

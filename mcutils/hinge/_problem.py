@@ -31,7 +31,7 @@ class HingeProblem:
     ----------
     y : (m,) array-like of int
         The true classes, 0 to k - 1.
-    loss : {"crammer-singer", "weston-watkins"}
+    loss : {"crammer_singer", "weston_watkins"}
     C : float
         The price of loss, positive.
     cost : (k, k) array-like, optional
@@ -60,14 +60,14 @@ class HingeProblem:
     >>> HingeProblem([0, 1], loss="log")
     Traceback (most recent call last):
         ...
-    ValueError: loss must be one of 'crammer-singer', 'weston-watkins', found 'log'
+    ValueError: loss must be one of 'crammer_singer', 'weston_watkins', found 'log'
     """
 
     def __init__(
         self,
         y: ArrayLike,
         *,
-        loss: str = "crammer-singer",
+        loss: str = "crammer_singer",
         C: float = 1.0,
         cost: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -140,7 +140,7 @@ class HingeProblem:
 
     def slack(self, gaps: Floats) -> Floats:
         """The least feasible slack of each pair: for Crammer-Singer that of the example, in each column."""
-        if self.loss == "crammer-singer":
+        if self.loss == "crammer_singer":
             return np.repeat(gaps.max(axis=1, keepdims=True), gaps.shape[1], axis=1)
         return np.maximum(gaps, 0.0)
 
@@ -167,7 +167,7 @@ class HingeProblem:
 
     def load(self, multipliers: Floats) -> Floats:
         """What must not exceed the price of each example: the sum of its multipliers, or the largest."""
-        crammer_singer = self.loss == "crammer-singer"
+        crammer_singer = self.loss == "crammer_singer"
         used: Floats = multipliers.sum(axis=1) if crammer_singer else multipliers.max(axis=1)
         return used
 
@@ -182,7 +182,7 @@ class HingeProblem:
             i = int(np.argmax(beyond))
             raise ValueError(
                 f"multipliers of an example must not exceed its price {self.prices[i]:.6g} "
-                f"({'in sum' if self.loss == 'crammer-singer' else 'each'}), found {used[i]:.6g} in row {i}"
+                f"({'in sum' if self.loss == 'crammer_singer' else 'each'}), found {used[i]:.6g} in row {i}"
             )
         table /= np.maximum(
             1.0, np.divide(used, self.prices, out=np.ones(len(table)), where=self.prices > 0)
@@ -192,7 +192,7 @@ class HingeProblem:
     def nearest(self, table: Floats) -> Floats:
         """Feasible multipliers near to a table; see :func:`mcutils.dual.feasible`."""
         near = self.without_true_classes(np.maximum(table, 0.0))
-        if self.loss == "weston-watkins":
+        if self.loss == "weston_watkins":
             return np.minimum(near, self.prices[:, None])
         used = near.sum(axis=1)
         near *= np.divide(self.prices, used, out=np.ones(len(near)), where=used > self.prices)[:, None]
@@ -289,7 +289,7 @@ class HingeProblem:
 
     def _left(self, multipliers: Floats) -> Floats:
         """The multipliers of the slack: one column for Crammer-Singer, else one for each class."""
-        crammer_singer = self.loss == "crammer-singer"
+        crammer_singer = self.loss == "crammer_singer"
         used = multipliers.sum(axis=1, keepdims=True) if crammer_singer else multipliers
         left: Floats = self.prices[:, None] - used
         return left

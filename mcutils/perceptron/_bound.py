@@ -150,7 +150,7 @@ def mistake_bound(
             gram,
             np.ones(n),
             np.full(n, np.inf),
-            bias=False,
+            fit_intercept=False,
             tol=number(tol, "tol", above=0),
             max_iter=integer(max_iter, "max_iter", 1),
         )

@@ -61,17 +61,17 @@ class MulticlassPerceptron(ScoreClassifier):
     ----------
     update : {"top", "uniform", "proportional", "mira"} or callable
         Which of the classes in front pay: see :func:`ultraconservative`.
-    kernel : {"linear", "polynomial", "rbf", "precomputed"}, Kernel or None
+    kernel : {"linear", "poly", "rbf", "precomputed"}, Kernel or None
         None: weights are kept, ``coef_``. Otherwise W is a sum over the examples on which a mistake was
         made, see :func:`mcutils.kernel.resolve`; "linear" is the same machine as None, in this form. For
         "precomputed", ``fit`` takes the Gram matrix of the sample and ``predict`` a row
         :math:`(K(x, x_i))_i` over the sample for each x.
     gamma : float, "scale" or "auto"
-        Of "rbf" and "polynomial"; ``partial_fit`` keeps that of the first batch.
+        Of "rbf" and "poly"; ``partial_fit`` keeps that of the first batch.
     degree : int
-        Of "polynomial".
+        Of "poly".
     coef0 : float
-        Of "polynomial".
+        Of "poly".
     fit_intercept : bool
         Whether every class has an intercept. It is the weight of an appended feature which is always 1, as if
         K were :math:`K + 1`; R and :math:`\gamma` are then those of the longer vectors. There is no other
@@ -587,18 +587,18 @@ class KernelPerceptron(MulticlassPerceptron):
 
     Parameters
     ----------
-    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel
+    kernel : {"linear", "poly", "rbf", "precomputed"} or Kernel
         See :func:`mcutils.kernel.resolve`. For "precomputed", ``fit`` takes the Gram matrix of the sample and
         ``predict`` a row :math:`(K(x, x_i))_i` over the sample for each x. That the matrix is positive
         semidefinite is assumed; :func:`mcutils.kernel.check_psd` says whether it is.
     gamma : float, "scale" or "auto"
-        Of "rbf" and "polynomial", see :func:`mcutils.kernel.resolve`; ``partial_fit`` keeps that of the first
+        Of "rbf" and "poly", see :func:`mcutils.kernel.resolve`; ``partial_fit`` keeps that of the first
         batch.
     degree : int
-        Of "polynomial".
+        Of "poly".
     coef0 : float
-        Of "polynomial".
-    bias : bool
+        Of "poly".
+    fit_intercept : bool
         Whether there is a bias. It is that of a feature which is always 1, as if K were :math:`K + 1`.
     average : bool
         Whether to answer with the average of w and b over all steps, those without a mistake included,
@@ -644,7 +644,7 @@ class KernelPerceptron(MulticlassPerceptron):
     --------
     >>> from mcutils.perceptron import KernelPerceptron
     >>> X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], ["equal", "equal", "not", "not"]
-    >>> machine = KernelPerceptron("polynomial", gamma=1.0, degree=2, average=False, shuffle=False).fit(X, y)
+    >>> machine = KernelPerceptron("poly", gamma=1.0, degree=2, average=False, shuffle=False).fit(X, y)
     >>> machine.mistakes_
     array([3, 4, 4, 1, 2, 2, 1, 0])
     >>> machine.predict(X).tolist()
@@ -662,7 +662,7 @@ class KernelPerceptron(MulticlassPerceptron):
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        bias: bool = True,
+        fit_intercept: bool = True,
         average: bool = True,
         max_iter: int = 100,
         shuffle: bool = True,
@@ -672,15 +672,11 @@ class KernelPerceptron(MulticlassPerceptron):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.average = average
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.random_state = random_state
-
-    @property
-    def fit_intercept(self) -> bool:  # type: ignore[override]
-        return self.bias
 
     def scores(self, X: Any) -> Floats:
         """The scores of both classes, -f(x) and f(x).
@@ -697,7 +693,7 @@ class KernelPerceptron(MulticlassPerceptron):
         return np.hstack([-f, f])
 
     def _check_parameters(self) -> None:
-        for name in ("bias", "average"):
+        for name in ("fit_intercept", "average"):
             switch(getattr(self, name), name)
         super()._check_parameters()
 

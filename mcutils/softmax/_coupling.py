@@ -24,8 +24,8 @@ class Coupling:
         p.
     residual : (n,) array
         How far each row is from the fixed point: :math:`p^\top Q p - \min_y (Qp)_y`, which bounds what
-        :math:`\frac12 p^\top Q p` is above its minimum, for "wu-lin-weng"; and
-        :math:`\max_y |\sum_r (\mu_{yr} - r_{yr})|` for "hastie-tibshirani".
+        :math:`\frac12 p^\top Q p` is above its minimum, for "wu_lin_weng"; and
+        :math:`\max_y |\sum_r (\mu_{yr} - r_{yr})|` for "hastie_tibshirani".
     """
 
     probabilities: Floats
@@ -33,14 +33,14 @@ class Coupling:
 
 
 def pairwise_coupling(
-    r: ArrayLike, *, method: Literal["wu-lin-weng", "hastie-tibshirani"] = "wu-lin-weng"
+    r: ArrayLike, *, method: Literal["wu_lin_weng", "hastie_tibshirani"] = "wu_lin_weng"
 ) -> Coupling:
     r"""Class probabilities :math:`p_y` out of :math:`r_{yr} \approx p_y / (p_y + p_r)`
     (def-softmax-coupling).
 
-    ``"wu-lin-weng"`` minimises :math:`\frac12 p^\top Q p = \frac12 \sum_{y < r} (r_{ry} p_y - r_{yr} p_r)^2`
+    ``"wu_lin_weng"`` minimises :math:`\frac12 p^\top Q p = \frac12 \sum_{y < r} (r_{ry} p_y - r_{yr} p_r)^2`
     under :math:`\sum_y p_y = 1` (the second method of Wu, Lin and Weng, and LIBSVM's); the minimum is
-    positive, unique, and has all entries of Qp equal. ``"hastie-tibshirani"`` minimises the Kullback–Leibler
+    positive, unique, and has all entries of Qp equal. ``"hastie_tibshirani"`` minimises the Kullback–Leibler
     divergence of the :math:`r_{yr}` from :math:`\mu_{yr} = p_y / (p_y + p_r)`, all pairs with the same
     weight, and has :math:`\sum_r \mu_{yr} = \sum_r r_{yr}` for each y. Where the r come from some p, both
     find it.
@@ -50,7 +50,7 @@ def pairwise_coupling(
     r : (n, l) array-like
         For each example the probability of the first class of each pair, in the order of
         :func:`mcutils.reduction.pairs`; strictly between 0 and 1.
-    method : {"wu-lin-weng", "hastie-tibshirani"}
+    method : {"wu_lin_weng", "hastie_tibshirani"}
 
     Returns
     -------
@@ -71,13 +71,13 @@ def pairwise_coupling(
     if not ((duels > 0) & (duels < 1)).all():
         bad = duels[~((duels > 0) & (duels < 1))][0]
         raise ValueError(f"r must be probabilities strictly between 0 and 1, found {bad}")
-    if method not in ("wu-lin-weng", "hastie-tibshirani"):
-        raise ValueError(f"method must be 'wu-lin-weng' or 'hastie-tibshirani', found {method!r}")
+    if method not in ("wu_lin_weng", "hastie_tibshirani"):
+        raise ValueError(f"method must be 'wu_lin_weng' or 'hastie_tibshirani', found {method!r}")
     first, second = pairs(k).T
     table = np.zeros((len(duels), k, k))
     table[:, first, second] = duels
     table[:, second, first] = 1 - duels
-    return _least_squares(table) if method == "wu-lin-weng" else _bradley_terry(table)
+    return _least_squares(table) if method == "wu_lin_weng" else _bradley_terry(table)
 
 
 def _least_squares(table: Floats) -> Coupling:

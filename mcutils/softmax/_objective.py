@@ -115,7 +115,7 @@ def objective(
     y: ArrayLike,
     *,
     C: float = 1.0,
-    bias: ArrayLike | None = None,
+    intercept: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     r""":math:`\frac12 \|W\|_F^2 + C \sum_i \ell_i`, with the cross-entropy and intercepts that are not
@@ -128,7 +128,7 @@ def objective(
     y : (m,) array-like of int
         Classes, rows of W.
     C : float, default=1.0
-    bias : (k,) array-like, optional
+    intercept : (k,) array-like, optional
         Intercepts; zero by default.
     sample_weight : (m,) array-like, optional
         Factors of C.
@@ -150,9 +150,9 @@ def objective(
         raise ValueError(
             f"W must have a column for each of the {points.shape[1]} features, found {rows.shape[1]}"
         )
-    b = np.zeros(len(rows)) if bias is None else np.asarray(bias, dtype=np.float64)
+    b = np.zeros(len(rows)) if intercept is None else np.asarray(intercept, dtype=np.float64)
     if b.shape != (len(rows),) or not np.isfinite(b).all():
-        raise ValueError(f"bias must be {len(rows)} finite numbers, found {bias!r}")
+        raise ValueError(f"intercept must be {len(rows)} finite numbers, found {intercept!r}")
     problem = Problem(points, codes, len(rows), prices, True)
     V = np.column_stack([rows, b])
     return problem.primal(V, problem.scores(V))

@@ -69,7 +69,7 @@ def climb(
     m, kind = len(beta), gram.rows.dtype
     curvatures = np.where(gram.curvatures > 1e-12 * gram.curvatures.max(initial=0.0), gram.curvatures, 0.0)
     costs, prices, labels = problem.costs, problem.prices, problem.labels
-    every = problem.loss == "weston-watkins"
+    every = problem.loss == "weston_watkins"
     upper, lower = np.empty((problem.n_classes, m), kind), np.empty((problem.n_classes, m), kind)
     violated = np.zeros(m, kind)
     scores = gram.product(beta)
@@ -155,7 +155,7 @@ def _newton(gram: Any, problem: HingeProblem, beta: Floats, scores: Floats, budg
     tiny = 1e-12 * (float(np.diag(square).max()) or 1.0)
     appeal = scores[rows] + problem.costs[problem.labels[rows]]
     own, labels, prices = beta[rows], problem.labels[rows], problem.prices[rows]
-    true, every = labels[:, None] == np.arange(problem.n_classes), problem.loss == "weston-watkins"
+    true, every = labels[:, None] == np.arange(problem.n_classes), problem.loss == "weston_watkins"
     high = np.where(true, np.inf if every else prices[:, None], 0.0)
     low = np.where(true | (not every), -np.inf, -prices[:, None])
     moved = False
@@ -209,7 +209,7 @@ def sweep(
     """The block ascent of a linear machine, which keeps W."""
     from ..jit import multiclass as jit
 
-    m, every = X.shape[0], problem.loss == "weston-watkins"
+    m, every = X.shape[0], problem.loss == "weston_watkins"
     state = np.array([88172645463325252], dtype=np.uint64)
     squares = linear.self_products(X)
     squares[squares <= 1e-12 * squares.max(initial=0.0)] = 0.0
@@ -290,7 +290,7 @@ def _free(problem: HingeProblem, beta: Floats, rows: Ints) -> Bools:
     """Which coefficients of some rows have room on both sides."""
     part, price = beta[rows], problem.prices[rows][:, None]
     true = problem.labels[rows][:, None] == np.arange(problem.n_classes)
-    if problem.loss == "weston-watkins":
+    if problem.loss == "weston_watkins":
         inside: Bools = (part < 0) & (part > -price) & ~true
         return np.asarray(inside | (true & inside.any(axis=1, keepdims=True)))
     return np.asarray(part < np.where(true, price, 0.0))

@@ -106,8 +106,9 @@ class _Machine(ScoreClassifier):
         self._codes = codes
         self.certificate_, self.converged_ = found, found.certifies(tol)
         self.n_iter_ = found.n_iter or 1
-        self.dual_coef_ = beta + 0.0
+        self.beta_ = beta + 0.0
         self.support_ = np.flatnonzero(beta.any(axis=1))
+        self.dual_coef_ = np.ascontiguousarray(self.beta_[self.support_].T)
         self.support_of_class_ = [np.flatnonzero(column) for column in beta.T]
         self.intercept_ = bias * beta.sum(axis=0) + 0.0
         if linear:
@@ -136,7 +137,7 @@ class _Machine(ScoreClassifier):
         if self.kernel_.name == "linear":
             found += X @ self.coef_.T
         else:
-            weights = self.dual_coef_[self.support_]
+            weights = self.dual_coef_.T
             if self.kernel_.name == "precomputed":
                 found += X[:, self.support_] @ weights
             elif len(weights):
@@ -189,9 +190,9 @@ class _Machine(ScoreClassifier):
         zero = np.zeros((len(problem.labels), problem.n_classes))
         if not (self.warm_start and hasattr(self, "_codes")):
             return zero
-        if self.dual_coef_.shape != zero.shape or not np.array_equal(self._codes, problem.labels):
+        if self.beta_.shape != zero.shape or not np.array_equal(self._codes, problem.labels):
             return zero
-        return problem.coefficients(problem.nearest(problem.multipliers(self.dual_coef_)))
+        return problem.coefficients(problem.nearest(problem.multipliers(self.beta_)))
 
 
 def _precomputed(X: Floats, given: Any) -> Floats:
@@ -221,7 +222,7 @@ class CrammerSinger(_Machine):
     ----------
     C : float, default=1.0
         The price of loss, positive.
-    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel, default="linear"
+    kernel : {"linear", "poly", "rbf", "precomputed"} or Kernel, default="linear"
         See :func:`mcutils.kernel.resolve`. The linear machine keeps W instead of kernel values. With
         "precomputed", ``X`` is the square Gram matrix in :meth:`fit`, and afterwards the matrix of the kernel
         between new examples (rows) and all those of the training (columns).
@@ -265,10 +266,12 @@ class CrammerSinger(_Machine):
         The labels, sorted.
     kernel_ : Kernel
         The kernel, with its parameters.
-    dual_coef_ : (m, k) array
+    beta_ : (m, k) array
         :math:`\beta`: :math:`f_r = \sum_i \beta_{ir} K(x_i, \cdot)`, of all examples. The rows sum to 0.
     support_ : (s,) int array
-        The examples whose row is not 0.
+        The examples whose row of ``beta_`` is not 0.
+    dual_coef_ : (k, s) array
+        Their coefficients, a row for each class.
     support_of_class_ : list of k int arrays
         The examples with a coefficient in the score of each class.
     support_vectors_ : (s, d) array or sparse matrix
@@ -304,7 +307,7 @@ class CrammerSinger(_Machine):
     (True, True)
     """
 
-    _loss = "crammer-singer"
+    _loss = "crammer_singer"
 
 
 class WestonWatkins(_Machine):
@@ -319,7 +322,7 @@ class WestonWatkins(_Machine):
     ----------
     C : float, default=1.0
         The price of loss, positive.
-    kernel : {"linear", "polynomial", "rbf", "precomputed"} or Kernel, default="linear"
+    kernel : {"linear", "poly", "rbf", "precomputed"} or Kernel, default="linear"
         The kernel.
     gamma, degree, coef0
         Of the named kernels, as in scikit-learn.
@@ -350,10 +353,12 @@ class WestonWatkins(_Machine):
         The labels, sorted.
     kernel_ : Kernel
         The kernel, with its parameters.
-    dual_coef_ : (m, k) array
+    beta_ : (m, k) array
         The coefficients of all examples. The rows sum to 0.
     support_ : (s,) int array
-        The examples whose row is not 0.
+        The examples whose row of ``beta_`` is not 0.
+    dual_coef_ : (k, s) array
+        Their coefficients, a row for each class.
     support_of_class_ : list of k int arrays
         The examples with a coefficient in the score of each class.
     support_vectors_ : (s, d) array or sparse matrix
@@ -382,4 +387,4 @@ class WestonWatkins(_Machine):
     ((3, 4), True, True)
     """
 
-    _loss = "weston-watkins"
+    _loss = "weston_watkins"

@@ -81,8 +81,8 @@ class _Structured:
         true = problem.labels == np.arange(problem.n_classes)[:, None]
         self.signs = np.where(true, 1.0, -1.0)
         prices = np.broadcast_to(problem.prices, true.shape)
-        self.bounded_below = ~true if problem.loss == "crammer-singer" else np.full(true.shape, True)
-        self.bounded_above = true if problem.loss == "crammer-singer" else ~true
+        self.bounded_below = ~true if problem.loss == "crammer_singer" else np.full(true.shape, True)
+        self.bounded_above = true if problem.loss == "crammer_singer" else ~true
         costs = problem.costs[problem.labels].T
         self.q = cvxopt.matrix(np.where(true, 0.0, -costs).ravel())
         lower, upper = int(self.bounded_below.sum()), int(self.bounded_above.sum())
