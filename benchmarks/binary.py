@@ -44,7 +44,7 @@ def races() -> list[Race]:
     found = []
     for name, C, gap, at_most in PROBLEMS:
         gram = (kernel.linear if name == "linear" else kernel.rbf(GAMMA)).gram(X)
-        ours = binary.BinarySVM(C, kernel=name, gamma=GAMMA, tol=gap)
+        ours = binary.BinarySVM(C=C, kernel=name, gamma=GAMMA, tol=gap)
         for tolerance in TOLERANCES:
             peer = SVC(C=C, kernel=name, gamma=GAMMA, tol=tolerance)
             if relative_gap(peer.fit(X, signs), gram, signs, C) <= gap:

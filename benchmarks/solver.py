@@ -49,9 +49,9 @@ def condition(X: np.ndarray, gap: float) -> str:
 
 
 def linear(name: str, X: np.ndarray, y: np.ndarray, C: float) -> Race:
-    ours = CrammerSinger(C, fit_intercept=False, tol=GAP)
+    ours = CrammerSinger(C=C, fit_intercept=False, tol=GAP)
     assert ours.fit(X, y).converged_
-    dual = CrammerSinger(C, fit_intercept=False, tol=GAP / 10).fit(X, y).certificate_.dual
+    dual = CrammerSinger(C=C, fit_intercept=False, tol=GAP / 10).fit(X, y).certificate_.dual
     for tolerance in TOLERANCES:
         peer = LinearSVC(
             C=C,
@@ -102,7 +102,7 @@ def gap_of_pairs(machine: SVC, gram: np.ndarray, y: np.ndarray, C: float) -> flo
 
 
 def with_kernel(name: str, X: np.ndarray, y: np.ndarray, C: float) -> Race:
-    ours = CrammerSinger(C, kernel="rbf", fit_intercept=False, tol=GAP)
+    ours = CrammerSinger(C=C, kernel="rbf", fit_intercept=False, tol=GAP)
     gram = ours.fit(X, y).kernel_.gram(X)
     assert ours.converged_
     for tolerance in TOLERANCES:

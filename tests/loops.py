@@ -102,7 +102,7 @@ def soft_machines():
 
     X, y = blobs(k=2, spread=2.0)
     found = [
-        binary.solve_svm(X @ X.T, 2 * y - 1, C, fit_intercept=bias)
+        binary.solve_svm(X @ X.T, 2 * y - 1, C=C, fit_intercept=bias)
         for C in (0.1, 10.0)
         for bias in (True, False)
     ]
@@ -115,7 +115,7 @@ def hard_machines():
     from mcutils import binary
 
     X, y = blobs(k=2, spread=0.3)
-    found = [binary.solve_svm(X @ X.T, 2 * y - 1, np.inf, fit_intercept=bias) for bias in (True, False)]
+    found = [binary.solve_svm(X @ X.T, 2 * y - 1, C=np.inf, fit_intercept=bias) for bias in (True, False)]
     return [(one.alpha, one.intercept) for one in found]
 
 
@@ -124,7 +124,7 @@ def scores_in_twice_the_digits():
     from mcutils import binary
 
     X, y = blobs(k=2, spread=2.0)
-    one = binary.solve_svm((X + 1e4) @ (X + 1e4).T, 2 * y - 1, 1e3, tol=1e-4)
+    one = binary.solve_svm((X + 1e4) @ (X + 1e4).T, 2 * y - 1, C=1e3, tol=1e-4)
     return one.alpha, one.intercept
 
 

@@ -63,7 +63,7 @@ def sample(trial):
 @pytest.mark.parametrize("trial", range(120))
 def test_the_optimum_is_that_of_cvxopt(trial, bias):
     gram, y, C = sample(trial)
-    found = binary.solve_svm(gram, y, C, fit_intercept=bias, tol=1e-9)
+    found = binary.solve_svm(gram, y, C=C, fit_intercept=bias, tol=1e-9)
     assert found.converged
     assert found.certificate.certifies(1e-9)
     peer = dual_by_cvxopt(gram, y, C, bias)
@@ -106,7 +106,7 @@ def check_solution(found, gram, y, C, bias, atol=1e-4):
 @pytest.mark.parametrize("trial", range(24))
 def test_every_bias_of_the_interval_is_optimal_and_no_other(trial):
     gram, y, C = sample(trial)
-    found = binary.solve_svm(gram, y, C, tol=1e-10)
+    found = binary.solve_svm(gram, y, C=C, tol=1e-10)
     inner = found.scores - found.intercept
 
     def paid(b):
@@ -147,7 +147,7 @@ def test_prices_tiny_and_huge(exponent, bias):
     X = rng.normal(size=(60, 3))
     y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
     C = 10.0**exponent
-    found = binary.solve_svm(X @ X.T, y, C, fit_intercept=bias)
+    found = binary.solve_svm(X @ X.T, y, C=C, fit_intercept=bias)
     assert found.converged
     # relative to the primal itself, not to 1
     assert found.certificate.primal - found.certificate.dual <= 1e-6 * found.certificate.primal
@@ -205,7 +205,7 @@ def test_a_refusal_says_which_margins_it_excludes(bias):
     """Two vectors of length 1 at the angle 1e-9: separable, by less than the Gram matrix can hold."""
     gram = np.array([[1.0, 1.0], [1.0, 1.0]])
     with pytest.raises(binary.NotSeparable, match="so no margin exceeds") as refused:
-        binary.solve_svm(gram, [-1, 1], inf, fit_intercept=bias)
+        binary.solve_svm(gram, [-1, 1], C=inf, fit_intercept=bias)
     assert 0.5e-9 <= refused.value.largest_margin < 1e-7
 
 
@@ -216,13 +216,13 @@ def test_the_hard_machine_or_the_proof_that_there_is_none(trial, bias):
     peer = hard_by_cvxopt(X, y, bias)
     if peer is None:
         with pytest.raises(binary.NotSeparable, match="not separable by a hyperplane") as refused:
-            binary.solve_svm(X @ X.T, y, inf, fit_intercept=bias, tol=1e-9)
+            binary.solve_svm(X @ X.T, y, C=inf, fit_intercept=bias, tol=1e-9)
         check_proof(X, y, refused.value.weights, bias, atol=1e-6)
         assert refused.value.distance < 1e-6
         assert refused.value.largest_margin < 1e-6
         assert not binary.separate(X, y, fit_intercept=bias).separable
         return
-    found = binary.solve_svm(X @ X.T, y, inf, fit_intercept=bias, tol=1e-9)
+    found = binary.solve_svm(X @ X.T, y, C=inf, fit_intercept=bias, tol=1e-9)
     assert found.converged
     assert found.certificate.primal == pytest.approx(peer, rel=1e-6, abs=1e-6)
     assert (y * found.scores).min() == pytest.approx(1)
@@ -250,17 +250,17 @@ def check_proof(X, y, weights, bias, atol):
 def test_a_hard_machine_is_the_limit_of_soft_ones():
     X = np.array([[0.0], [1.0], [3.0], [4.0]])
     y = np.array([-1, -1, 1, 1])
-    hard = binary.solve_svm(X @ X.T, y, inf)
+    hard = binary.solve_svm(X @ X.T, y, C=inf)
     for C in (0.5, 1.0, 1e6):  # from C = alpha on they are one
-        soft = binary.solve_svm(X @ X.T, y, C)
+        soft = binary.solve_svm(X @ X.T, y, C=C)
         assert soft.certificate.primal == pytest.approx(hard.certificate.primal)
-    assert binary.solve_svm(X @ X.T, y, 0.4).certificate.primal < hard.certificate.primal
+    assert binary.solve_svm(X @ X.T, y, C=0.4).certificate.primal < hard.certificate.primal
 
 
 def test_examples_without_a_price_are_ignored_by_the_hard_machine():
     X = np.array([[0.0], [1.0], [3.0], [4.0], [10.0]])
     y = np.array([-1, -1, 1, 1, -1])
-    found = binary.solve_svm(X @ X.T, y, [inf, inf, inf, inf, 0.0])
+    found = binary.solve_svm(X @ X.T, y, C=[inf, inf, inf, inf, 0.0])
     np.testing.assert_allclose(found.scores, X[:, 0] - 2, atol=1e-9)
     assert found.slack.tolist() == pytest.approx([0, 0, 0, 0, 9])
     assert found.kinds.tolist() == ["none", "free", "free", "none", "none"]
@@ -271,7 +271,7 @@ def test_a_search_that_is_cut_off_claims_nothing():
     X = rng.normal(size=(100, 5))
     y = np.where(X[:, 0] > 0, 1, -1)
     with pytest.raises(RuntimeError, match="not decided after 1 steps"):
-        binary.solve_svm(X @ X.T, y, inf, max_iter=1)
+        binary.solve_svm(X @ X.T, y, C=inf, max_iter=1)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def test_rows_in_blocks_are_the_whole_matrix(monkeypatch, trial, bias):
     assert found.converged
     assert len(by_rows.rows) <= 12
     assert asked
-    whole = binary.solve_svm(gram, y, C, fit_intercept=bias, tol=1e-9)
+    whole = binary.solve_svm(gram, y, C=C, fit_intercept=bias, tol=1e-9)
     assert found.certificate.primal == pytest.approx(whole.certificate.primal, rel=1e-8, abs=1e-8)
     check_solution(found, gram, y, C, bias)
 
@@ -321,9 +321,9 @@ def test_the_hard_machine_in_blocks(monkeypatch, trial):
     monkeypatch.setattr(_rows, "BLOCK", 6)
     monkeypatch.setattr(_rows, "WHOLE_BYTES", 0)
     monkeypatch.setattr(_rows, "CACHE_BYTES", 0)
-    machine = binary.BinarySVM(inf)
+    machine = binary.BinarySVM(C=inf)
     try:
-        whole = binary.solve_svm(X @ X.T, y, inf).certificate.primal
+        whole = binary.solve_svm(X @ X.T, y, C=inf).certificate.primal
     except binary.NotSeparable:
         with pytest.raises(binary.NotSeparable):
             machine.fit(X, y)
@@ -354,19 +354,19 @@ def test_it_can_start_where_a_similar_machine_ended():
     X = rng.normal(size=(200, 3))
     y = np.where(X[:, 0] + rng.normal(size=200) > 0, 1, -1)
     gram = kernel.rbf(0.5).gram(X)
-    cold = binary.solve_svm(gram, y, 1.0)
-    again = binary.solve_svm(gram, y, 1.0, initial=cold.alpha)
+    cold = binary.solve_svm(gram, y, C=1.0)
+    again = binary.solve_svm(gram, y, C=1.0, initial=cold.alpha)
     assert again.certificate.n_iter < cold.certificate.n_iter / 10
     # moved into the box, and into balance
     for initial in (1e9 * cold.alpha, np.where(y > 0, 5.0, -5.0)):
-        found = binary.solve_svm(gram, y, 1.0, initial=initial)
+        found = binary.solve_svm(gram, y, C=1.0, initial=initial)
         assert found.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-6)
 
 
 def test_a_machine_that_is_not_solved_says_by_how_much():
     gram, y, C = sample(8)
     with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-09: primal and dual differ by") as said:
-        found = binary.solve_svm(gram, y, C, tol=1e-9, max_iter=1)
+        found = binary.solve_svm(gram, y, C=C, tol=1e-9, max_iter=1)
     assert not found.converged
     assert not found.certificate.certifies(1e-9)
     assert said[0].filename == __file__
@@ -392,7 +392,7 @@ def test_where_numbers_end_the_ascent_ends(monkeypatch, whole, C, size):
     if not whole:
         monkeypatch.setattr(_rows, "BLOCK", 16)
         monkeypatch.setattr(_rows, "WHOLE_BYTES", 0)
-    machine = binary.BinarySVM(C, kernel="linear", max_iter=20_000)
+    machine = binary.BinarySVM(C=C, kernel="linear", max_iter=20_000)
     said = ""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -427,7 +427,7 @@ def test_max_iter_bounds_the_steps(monkeypatch, whole, max_iter):
 def test_a_long_ascent_is_not_given_up():
     """600,000 steps. For many of them the gap does not shrink, while the dual rises."""
     X, y = make_classification(400, 20, n_informative=5, flip_y=0.1, random_state=0)
-    assert binary.solve_svm(X @ X.T, 2 * y - 1, 1e3).converged
+    assert binary.solve_svm(X @ X.T, 2 * y - 1, C=1e3).converged
 
 
 @pytest.mark.compiler
@@ -436,7 +436,7 @@ def test_a_gap_can_be_out_of_reach_of_rounding():
     X = rng.normal(size=(60, 3))
     y = rng.choice([-1, 1], size=60)
     with pytest.warns(ConvergenceWarning, match="not solved"):
-        found = binary.solve_svm(X @ X.T, y, 1e15)
+        found = binary.solve_svm(X @ X.T, y, C=1e15)
     assert not found.converged
 
 
@@ -495,7 +495,7 @@ def test_ten_thousand_examples_fit_into_memory():
     y = np.where(X[:, 0] > 0, 1, -1)
     X[:, 0] += y
     tracemalloc.start()
-    machine = binary.BinarySVM(0.01, kernel="rbf", gamma=0.1, tol=1e-2).fit(X, y)
+    machine = binary.BinarySVM(C=0.01, kernel="rbf", gamma=0.1, tol=1e-2).fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert machine.converged_
@@ -520,7 +520,7 @@ def test_ten_thousand_examples_fit_into_memory():
 def test_agrees_with_svc(named, C):
     X, y = (part[:200] for part in load_breast_cancer(return_X_y=True))
     X = scale(X)
-    machine = binary.BinarySVM(C, tol=1e-10, **named).fit(X, y)
+    machine = binary.BinarySVM(C=C, tol=1e-10, **named).fit(X, y)
     peer = SVC(C=C, tol=1e-8, **named | {"kernel": named["kernel"]}).fit(X, y)
     gram = machine.kernel_.gram(X)
     beta = np.zeros(len(y))
@@ -574,7 +574,7 @@ def cancer():
 
 def test_attributes_and_labels(cancer):
     X, y = cancer
-    machine = binary.BinarySVM(2.0).fit(X, y)
+    machine = binary.BinarySVM(C=2.0).fit(X, y)
     assert machine.classes_.tolist() == ["benign", "malignant"]
     assert set(machine.predict(X)) == {"benign", "malignant"}
     np.testing.assert_array_equal(machine.predict(X) == "malignant", machine.decision_function(X) > 0)
@@ -639,13 +639,13 @@ def test_sparse_inputs(cancer, named):
 
 def test_class_weights_are_prices(cancer):
     X, y = cancer
-    weighted = binary.BinarySVM(0.5, class_weight={"benign": 3.0}).fit(X, y)
+    weighted = binary.BinarySVM(C=0.5, class_weight={"benign": 3.0}).fit(X, y)
     prices = np.where(y == "benign", 1.5, 0.5)
     signs = np.where(y == "malignant", 1, -1)
     assert weighted.certificate_.primal == pytest.approx(
-        binary.solve_svm(X @ X.T, signs, prices).certificate.primal, rel=2e-6
+        binary.solve_svm(X @ X.T, signs, C=prices).certificate.primal, rel=2e-6
     )
-    by_rows = binary.BinarySVM(0.5).fit(X, y, sample_weight=2 * prices)
+    by_rows = binary.BinarySVM(C=0.5).fit(X, y, sample_weight=2 * prices)
     assert by_rows.certificate_.primal == pytest.approx(weighted.certificate_.primal, rel=2e-6)
     balanced = binary.BinarySVM(class_weight="balanced").fit(X, y)
     assert balanced.alpha_[y == "benign"].max() <= len(y) / (2 * (y == "benign").sum())
@@ -653,11 +653,11 @@ def test_class_weights_are_prices(cancer):
 
 def test_the_hard_machine_of_the_estimator(cancer):
     X, y = cancer
-    machine = binary.BinarySVM(inf).fit(X, y)
+    machine = binary.BinarySVM(C=inf).fit(X, y)
     assert machine.score(X, y) == 1.0
     assert set(machine.kinds_) == {"none", "free"}
     with pytest.raises(binary.NotSeparable) as refused:
-        binary.BinarySVM(inf).fit(np.ones((4, 1)), [0, 0, 1, 1])
+        binary.BinarySVM(C=inf).fit(np.ones((4, 1)), [0, 0, 1, 1])
     assert refused.value.weights.shape == (4,)
     # as it comes back from another process
     copy = pickle.loads(pickle.dumps(refused.value))
@@ -734,12 +734,12 @@ def test_a_hard_machine_exists_at_every_scale_or_at_none(A, labels, exponent, bi
     X = A * 10.0**exponent
     truth = capacity.separable(A, (y > 0).astype(int), k=2, fit_intercept=bias, exact=True).separable
     if truth:
-        found = binary.solve_svm(X @ X.T, y, inf, fit_intercept=bias)
+        found = binary.solve_svm(X @ X.T, y, C=inf, fit_intercept=bias)
         assert found.converged
         assert (y * found.scores).min() == pytest.approx(1)
         return
     with pytest.raises(binary.NotSeparable) as refused:
-        binary.solve_svm(X @ X.T, y, inf, fit_intercept=bias)
+        binary.solve_svm(X @ X.T, y, C=inf, fit_intercept=bias)
     assert max(refused.value.distance, refused.value.largest_margin) <= 1e-6 * np.abs(X).max()
 
 
@@ -748,7 +748,7 @@ def test_inner_products_that_underflow_prove_nothing():
     with pytest.raises(ValueError, match="X is too small for a hard machine"):
         binary.BinarySVM(C=inf).fit([[0.0], [1e-170]], [0, 1])
     with pytest.raises(ValueError, match="gram is so small"):
-        binary.solve_svm(np.array([[0.0, 0.0], [0.0, 1e-310]]), [-1, 1], inf)
+        binary.solve_svm(np.array([[0.0, 0.0], [0.0, 1e-310]]), [-1, 1], C=inf)
 
 
 @pytest.mark.parametrize(("factor", "rel"), [(1e-320, 1e-3), (1e-200, 1e-14), (1.0, 0), (1e307, 1e-14)])
@@ -910,23 +910,26 @@ TWO = np.eye(2)
         (lambda: binary.solve_svm(TWO, [1, 0]), r"y must have labels -1 and \+1, found \[0.0, 1.0\]"),
         (lambda: binary.solve_svm(TWO, [1]), "y must have one number for each of 2 examples"),
         (lambda: binary.solve_svm(TWO, [1, 1]), r"y must have both labels .* found only \+1"),
-        (lambda: binary.solve_svm(TWO, [1, -1], [1, 0]), r"both labels among the examples of C > 0"),
-        (lambda: binary.solve_svm(TWO, [1, -1], 0), "C must be a positive number or inf, found 0"),
-        (lambda: binary.solve_svm(TWO, [1, -1], -1.0), "C must be a positive number or inf, found -1.0"),
-        (lambda: binary.solve_svm(TWO, [1, -1], np.nan), "C must be a positive number or inf, found nan"),
-        (lambda: binary.solve_svm(TWO, [1, -1], "1"), "C must be a positive number"),
-        (lambda: binary.solve_svm(TWO, [1, -1], [1, -1]), "C must be at least 0 for each example"),
-        (lambda: binary.solve_svm(TWO, [1, -1], [0, 0]), "and positive for some"),
-        (lambda: binary.solve_svm(TWO, [1, -1], [1, inf]), "C must be finite for all examples, or inf"),
-        (lambda: binary.solve_svm(TWO, [1, -1], [1, 1, 1]), "C must have one number for each of 2 examples"),
+        (lambda: binary.solve_svm(TWO, [1, -1], C=[1, 0]), r"both labels among the examples of C > 0"),
+        (lambda: binary.solve_svm(TWO, [1, -1], C=0), "C must be a positive number or inf, found 0"),
+        (lambda: binary.solve_svm(TWO, [1, -1], C=-1.0), "C must be a positive number or inf, found -1.0"),
+        (lambda: binary.solve_svm(TWO, [1, -1], C=np.nan), "C must be a positive number or inf, found nan"),
+        (lambda: binary.solve_svm(TWO, [1, -1], C="1"), "C must be a positive number"),
+        (lambda: binary.solve_svm(TWO, [1, -1], C=[1, -1]), "C must be at least 0 for each example"),
+        (lambda: binary.solve_svm(TWO, [1, -1], C=[0, 0]), "and positive for some"),
+        (lambda: binary.solve_svm(TWO, [1, -1], C=[1, inf]), "C must be finite for all examples, or inf"),
+        (
+            lambda: binary.solve_svm(TWO, [1, -1], C=[1, 1, 1]),
+            "C must have one number for each of 2 examples",
+        ),
         (lambda: binary.solve_svm(TWO, [1, -1], tol=0), "tol must be a positive, finite number, found 0"),
         (
             lambda: binary.solve_svm(TWO, [1, -1], max_iter=0),
             "max_iter must be an integer, at least 1, found 0",
         ),
         (lambda: binary.solve_svm(TWO, [1, -1], initial=[1]), "initial must have one number for each of 2"),
-        (lambda: binary.BinarySVM(-1.0).fit(TWO, [0, 1]), "C must be a positive number or inf, found -1.0"),
-        (lambda: binary.BinarySVM("1").fit(TWO, [0, 1]), "C must be a positive number or inf, found '1'"),
+        (lambda: binary.BinarySVM(C=-1.0).fit(TWO, [0, 1]), "C must be a positive number or inf, found -1.0"),
+        (lambda: binary.BinarySVM(C="1").fit(TWO, [0, 1]), "C must be a positive number or inf, found '1'"),
         (lambda: binary.BinarySVM(kernel="cubic").fit(TWO, [0, 1]), "kernel must be .* found 'cubic'"),
         (lambda: binary.BinarySVM().fit(TWO, [0, 0]), r"y must have 2 classes, found 1 class: \[0\]"),
         (lambda: binary.BinarySVM().fit(np.eye(3), [0, 1, 2]), "Only binary classification is supported"),

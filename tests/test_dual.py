@@ -264,7 +264,7 @@ def test_two_classes_are_the_binary_machine_of_twice_the_price(C, loss):
     y = (X[:, 0] + 0.7 * rng.normal(size=40) > 0).astype(int)
     gram = kernel.rbf(0.8).gram(X)
     signs = np.where(y == 1, 1.0, -1.0)
-    peer = binary.solve_svm(gram, signs, 2 * C, fit_intercept=False, tol=1e-10)
+    peer = binary.solve_svm(gram, signs, C=2 * C, fit_intercept=False, tol=1e-10)
     table = np.zeros((40, 2))
     table[np.arange(40), 1 - y] = peer.alpha / 2
     found = dual.certificate(table, gram, HingeProblem(y, loss=loss, C=C))

@@ -998,7 +998,7 @@ def test_the_margin_is_that_of_the_quadratic_programme(bias, k):
 def test_for_two_classes_it_is_novikoff_s():
     """W = (-w, w) / sqrt 2 has the margin sqrt 2 times that of w: the bound is (R / rho)^2."""
     X, y = separable_sample(1, k=2)
-    hard = solve_svm(X @ X.T, np.where(y == 1, 1.0, -1.0), np.inf, fit_intercept=False)
+    hard = solve_svm(X @ X.T, np.where(y == 1, 1.0, -1.0), C=np.inf, fit_intercept=False)
     rho = 1 / np.sqrt(2 * hard.certificate.primal)
     bound = mistake_bound(X, y, fit_intercept=False)
     assert bound.margin == pytest.approx(np.sqrt(2) * rho, rel=1e-5)

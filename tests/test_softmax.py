@@ -207,7 +207,7 @@ def problem(trial):
 def test_a_minimum_is_certified_and_agrees_with_another_method(trial, bias):
     X, y, weights, C = problem(trial)
     k, d = y.max() + 1, X.shape[1]
-    machine = SoftmaxRegression(C, fit_intercept=bias).fit(X, y, sample_weight=weights)
+    machine = SoftmaxRegression(C=C, fit_intercept=bias).fit(X, y, sample_weight=weights)
     assert machine.converged_
     assert machine.certificate_.certifies(1e-8)
     value = softmax.objective(
@@ -318,7 +318,7 @@ def scaled(load):
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
 def test_the_objective_is_that_of_logistic_regression(load, bias, C):
     X, y = scaled(load)
-    machine = SoftmaxRegression(C, fit_intercept=bias).fit(X, y)
+    machine = SoftmaxRegression(C=C, fit_intercept=bias).fit(X, y)
     peer = LogisticRegression(C=C, fit_intercept=bias, tol=1e-8, max_iter=10_000).fit(X, y)
     value = softmax.objective(peer.coef_, X, y, C=C, intercept=peer.intercept_)
     assert machine.certificate_.primal == pytest.approx(value, rel=1e-6, abs=1e-6)
@@ -329,7 +329,7 @@ def test_the_objective_is_that_of_logistic_regression(load, bias, C):
 @pytest.mark.parametrize("bias", [True, False])
 def test_with_two_classes_it_is_logistic_regression_with_twice_the_price(bias):
     X, y = scaled(load_breast_cancer)
-    machine = SoftmaxRegression(0.35, fit_intercept=bias, tol=1e-12).fit(X, y)
+    machine = SoftmaxRegression(C=0.35, fit_intercept=bias, tol=1e-12).fit(X, y)
     peer = LogisticRegression(C=0.7, fit_intercept=bias, tol=1e-10, solver="newton-cholesky").fit(X, y)
     np.testing.assert_allclose(machine.coef_[1] - machine.coef_[0], peer.coef_[0], atol=1e-6)
     np.testing.assert_allclose(machine.decision_function(X), peer.decision_function(X), atol=1e-5)
@@ -376,7 +376,7 @@ def test_separable_data_need_the_norm():
     X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
     norms, losses = [], []
     for C in (1.0, 1e3, 1e6, 1e9):
-        machine = SoftmaxRegression(C).fit(X, y)
+        machine = SoftmaxRegression(C=C).fit(X, y)
         assert machine.converged_
         norms.append(np.linalg.norm(machine.coef_))
         losses.append(softmax.cross_entropy(X @ machine.coef_.T + machine.intercept_, y).sum())
@@ -390,7 +390,9 @@ def test_sparse_input_gives_the_same_machine(bias):
     rng = np.random.default_rng(0)
     X = sparse.random(120, 300, density=0.05, random_state=np.random.RandomState(0), format="csr")
     y = rng.integers(0, 4, 120)
-    dense, thin = (SoftmaxRegression(5.0, fit_intercept=bias, tol=1e-12).fit(Z, y) for Z in (X.toarray(), X))
+    dense, thin = (
+        SoftmaxRegression(C=5.0, fit_intercept=bias, tol=1e-12).fit(Z, y) for Z in (X.toarray(), X)
+    )
     assert thin.converged_
     np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-6)
     np.testing.assert_allclose(thin.predict_proba(X), dense.predict_proba(X.toarray()), atol=1e-6)
@@ -414,7 +416,7 @@ def test_sparse_input_stays_sparse():
 def test_many_features_and_few_examples():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 400)), np.arange(30) % 3
-    machine = SoftmaxRegression(10.0).fit(X, y)
+    machine = SoftmaxRegression(C=10.0).fit(X, y)
     assert machine.converged_
     assert machine.score(X, y) == 1.0
 
@@ -425,11 +427,11 @@ def test_features_of_all_sizes_centred_or_not_and_dependent():
     X = X * np.logspace(-3, 3, X.shape[1])
     for Z in (X, X + 10.0, dependent, sparse.csr_matrix(X)):
         for bias in (True, False):
-            machine = SoftmaxRegression(10.0, fit_intercept=bias).fit(Z, y)
+            machine = SoftmaxRegression(C=10.0, fit_intercept=bias).fit(Z, y)
             assert machine.converged_
             assert machine.n_iter_ < 60
     # what is added to a feature moves the intercepts only
-    there, here = (SoftmaxRegression(10.0).fit(scaled(load_wine)[0] + shift, y) for shift in (1e3, 0.0))
+    there, here = (SoftmaxRegression(C=10.0).fit(scaled(load_wine)[0] + shift, y) for shift in (1e3, 0.0))
     np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-4)
     np.testing.assert_allclose(there.intercept_ + 1e3 * there.coef_.sum(axis=1), here.intercept_, atol=1e-3)
 
@@ -456,7 +458,7 @@ def test_factors_are_made_only_where_they_save_time(monkeypatch):
 
     def work(X, y, C):
         products[0] = factors[0] = 0
-        machine = SoftmaxRegression(C).fit(X, y)
+        machine = SoftmaxRegression(C=C).fit(X, y)
         assert machine.converged_
         return machine.certificate_, factors[0], products[0] + X.shape[1] / 2 * factors[0], machine.n_iter_
 
@@ -489,9 +491,9 @@ def test_rounding_is_not_certified_away():
         X, y = rng.normal(size=(60, 3)) + offset, np.arange(60) % 3
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            machine = SoftmaxRegression(1e3).fit(X, y)
+            machine = SoftmaxRegression(C=1e3).fit(X, y)
         exact = (
-            SoftmaxRegression(1e3).fit(X - offset, y).certificate_
+            SoftmaxRegression(C=1e3).fit(X - offset, y).certificate_
         )  # the same problem: the offset is exact
         assert machine.certificate_.dual <= exact.primal * (1 + 1e-9)
         found = machine.certificate_
@@ -564,9 +566,9 @@ def test_labels_logarithms_and_ties():
 @pytest.mark.parametrize(
     ("machine", "message"),
     [
-        (SoftmaxRegression(0.0), "C must be a positive, finite number, found 0.0"),
-        (SoftmaxRegression(np.inf), "C must be a positive, finite number, found inf"),
-        (SoftmaxRegression(True), "C must be a positive, finite number, found True"),
+        (SoftmaxRegression(C=0.0), "C must be a positive, finite number, found 0.0"),
+        (SoftmaxRegression(C=np.inf), "C must be a positive, finite number, found inf"),
+        (SoftmaxRegression(C=True), "C must be a positive, finite number, found True"),
         (SoftmaxRegression(tol=0.0), "tol must be a positive, finite number, found 0.0"),
         (SoftmaxRegression(max_iter=0), "max_iter must be an integer, at least 1, found 0"),
         (SoftmaxRegression(class_weight={0: 0.0}), r"zero for a whole class, found it zero for \[0\]"),
@@ -754,7 +756,7 @@ def test_probabilities_say_more_than_the_shares_of_the_classes(split_digits, mac
 
 def test_held_out_examples_calibrate_a_machine_that_is_trained_already(split_digits):
     X, Z, y, z = split_digits
-    machine = SoftmaxRegression(1e4).fit(X, y)  # right everywhere in training, and far too sure of it
+    machine = SoftmaxRegression(C=1e4).fit(X, y)  # right everywhere in training, and far too sure of it
     halves = Z[:450], z[:450], Z[450:], z[450:]
     found = WithProbabilities(machine, cv="prefit").fit(*halves[:2])
     assert found.estimator_ is machine

@@ -53,7 +53,7 @@ def test_the_five_points_of_shark(loss, C, objective, W):
     """Their exact solution is that of the tests of the library Shark."""
     for name in ("linear", "precomputed"):
         inputs = FIVE if name == "linear" else FIVE @ FIVE.T
-        machine = MACHINES[loss](C, kernel=name, fit_intercept=False, tol=1e-13).fit(inputs, OF_FIVE)
+        machine = MACHINES[loss](C=C, kernel=name, fit_intercept=False, tol=1e-13).fit(inputs, OF_FIVE)
         assert machine.certificate_.primal == pytest.approx(objective, abs=1e-12)
         assert machine.certificate_.dual == pytest.approx(objective, abs=1e-12)
         if W is not None:
@@ -177,10 +177,10 @@ def test_the_optimum_is_that_of_liblinear(C):
     for points in (scale(X), np.column_stack([scale(X), np.ones(len(X))])):
         peer = LinearSVC(multi_class="crammer_singer", C=C, fit_intercept=False, tol=1e-10, max_iter=10**7)
         least = hinge.objective(peer.fit(points, y).coef_, points, HingeProblem(y, C=C))
-        machine = CrammerSinger(C, fit_intercept=False, tol=1e-8).fit(points, y)
+        machine = CrammerSinger(C=C, fit_intercept=False, tol=1e-8).fit(points, y)
         assert machine.certificate_.primal == pytest.approx(least, rel=1e-6)
         np.testing.assert_allclose(machine.coef_, peer.coef_, atol=2e-3)
-    appended = CrammerSinger(C, tol=1e-8).fit(scale(X), y)
+    appended = CrammerSinger(C=C, tol=1e-8).fit(scale(X), y)
     assert appended.certificate_.primal == pytest.approx(least, rel=1e-6)
     assert hinge.objective(
         np.column_stack([appended.coef_, appended.intercept_]), points, HingeProblem(y, C=C)
@@ -192,19 +192,19 @@ def test_two_classes_are_the_binary_machine_with_twice_the_price(loss):
     X, y = load_iris(return_X_y=True)
     X, y = scale(X[50:]), y[50:]
     for name in ("linear", "rbf"):
-        machine = MACHINES[loss](0.4, kernel=name, gamma=0.3, fit_intercept=False, tol=1e-9).fit(X, y)
+        machine = MACHINES[loss](C=0.4, kernel=name, gamma=0.3, fit_intercept=False, tol=1e-9).fit(X, y)
         # LinearSVC without bias, or SVC on the same kernel: scikit-learn's SVC has a bias, so the values are
         # compared with those of mcutils.binary, which has none
         from mcutils.binary import solve_svm
 
         gram = machine.kernel_.gram(X)
-        pair = solve_svm(gram, np.where(y == 2, 1, -1), 0.8, fit_intercept=False, tol=1e-9)
+        pair = solve_svm(gram, np.where(y == 2, 1, -1), C=0.8, fit_intercept=False, tol=1e-9)
         assert machine.certificate_.primal == pytest.approx(pair.certificate.primal / 2, rel=1e-7)
         np.testing.assert_allclose(machine.decision_function(X), pair.scores, atol=1e-3)
         assert machine.scores(X).shape == (len(X), 2)
         assert set(machine.predict(X)) == {1, 2}
     linear = LinearSVC(loss="hinge", C=0.8, fit_intercept=False, tol=1e-9, max_iter=10**6).fit(X, y)
-    machine = MACHINES[loss](0.4, fit_intercept=False, tol=1e-9).fit(X, y)
+    machine = MACHINES[loss](C=0.4, fit_intercept=False, tol=1e-9).fit(X, y)
     np.testing.assert_allclose(machine.coef_[1] - machine.coef_[0], linear.coef_[0], atol=1e-3)
 
 
@@ -213,12 +213,12 @@ def test_two_classes_are_the_binary_machine_with_twice_the_price(loss):
 def test_a_bias_is_one_more_feature(loss, name):
     X, y, cost, weights = sample(1)
     options = {"kernel": name, "gamma": 0.5, "cost": cost, "tol": 1e-9}
-    machine = MACHINES[loss](0.5, **options).fit(X, y, weights)
+    machine = MACHINES[loss](C=0.5, **options).fit(X, y, weights)
     gram = machine.kernel_.gram(X) + 1.0
     found = solve_qp(gram, HingeProblem(y, loss=loss, C=0.5, cost=cost, sample_weight=weights))
     assert machine.certificate_.primal == pytest.approx(found.certificate.primal, rel=1e-7)
     np.testing.assert_allclose(machine.scores(X), gram @ machine.beta_, atol=1e-9)
-    by_matrix = MACHINES[loss](0.5, **(options | {"kernel": "precomputed"}))
+    by_matrix = MACHINES[loss](C=0.5, **(options | {"kernel": "precomputed"}))
     by_matrix.fit(machine.kernel_.gram(X), y, weights)
     np.testing.assert_allclose(by_matrix.scores(machine.kernel_.gram(X)), machine.scores(X), atol=1e-3)
     for other in ("interior", "qp"):
@@ -231,7 +231,7 @@ def test_a_bias_is_one_more_feature(loss, name):
 def test_what_a_machine_says_of_itself(loss):
     X, y, cost, weights = sample(5, m=40)
     for name in ("linear", "rbf"):
-        machine = MACHINES[loss](0.5, kernel=name, cost=cost, tol=1e-6).fit(X, y, weights)
+        machine = MACHINES[loss](C=0.5, kernel=name, cost=cost, tol=1e-6).fit(X, y, weights)
         beta = machine.beta_
         assert np.abs(beta.sum(axis=1)).max() <= 1e-12
         np.testing.assert_array_equal(machine.support_, np.flatnonzero(beta.any(axis=1)))
@@ -254,7 +254,7 @@ def test_what_a_machine_says_of_itself(loss):
 def test_sparse_and_dense_are_one(loss):
     X, y, cost, weights = sample(2, m=60)
     for name in ("linear", "rbf", "poly"):
-        machine = MACHINES[loss](0.5, kernel=name, gamma=0.4, cost=cost, tol=1e-9).fit(X, y, weights)
+        machine = MACHINES[loss](C=0.5, kernel=name, gamma=0.4, cost=cost, tol=1e-9).fit(X, y, weights)
         for form in (csr_array, csc_array, csr_matrix):
             other = clone(machine).fit(form(X), y, weights)
             assert other.certificate_.primal == pytest.approx(machine.certificate_.primal, rel=1e-8)
@@ -276,9 +276,9 @@ def test_tiny_and_huge_prices(loss, C):
     """Few features and large C: single rows creep, and Newton's steps end it."""
     X, y = load_iris(return_X_y=True)
     X = scale(X)
-    machine = MACHINES[loss](C, tol=1e-8).fit(X, y)
+    machine = MACHINES[loss](C=C, tol=1e-8).fit(X, y)
     assert machine.converged_
-    by_matrix = MACHINES[loss](C, kernel="precomputed", tol=1e-8).fit(X @ X.T, y)
+    by_matrix = MACHINES[loss](C=C, kernel="precomputed", tol=1e-8).fit(X @ X.T, y)
     assert by_matrix.converged_
     assert by_matrix.certificate_.primal == pytest.approx(machine.certificate_.primal, rel=1e-7, abs=1e-7)
 
@@ -298,7 +298,7 @@ def test_gram_matrices_of_low_rank_and_a_large_price(loss):
             peer = solve_interior(X @ X.T, HingeProblem(y, loss=loss, C=1e4))
         assert found.certificate.dual <= peer.certificate.primal
         assert found.certificate.primal >= peer.certificate.dual
-        linear = MACHINES[loss](1e4, fit_intercept=False, tol=1e-7).fit(X, y)
+        linear = MACHINES[loss](C=1e4, fit_intercept=False, tol=1e-7).fit(X, y)
         assert linear.certificate_.primal == pytest.approx(found.certificate.primal, rel=2e-7)
 
 
@@ -310,11 +310,11 @@ def test_duplicates_zeros_and_one_example_of_a_class(loss):
         best = solve_qp(X @ X.T, HingeProblem(y, loss=loss, C=C)).certificate.primal
         for name in ("linear", "precomputed"):
             inputs = X if name == "linear" else X @ X.T
-            machine = MACHINES[loss](C, kernel=name, fit_intercept=False, tol=1e-10).fit(inputs, y)
+            machine = MACHINES[loss](C=C, kernel=name, fit_intercept=False, tol=1e-10).fit(inputs, y)
             assert machine.certificate_.primal == pytest.approx(best, rel=1e-7)
     alone = MACHINES[loss](fit_intercept=False).fit([[1.0], [-1.0]], ["a", "b"])
     assert alone.predict([[2.0], [-2.0]]).tolist() == ["a", "b"]
-    nothing = MACHINES[loss](2.0, fit_intercept=False).fit(np.zeros((4, 2)), [0, 1, 2, 2])
+    nothing = MACHINES[loss](C=2.0, fit_intercept=False).fit(np.zeros((4, 2)), [0, 1, 2, 2])
     assert nothing.certificate_.gap == 0
     assert nothing.certificate_.primal == 2.0 * 4 * (1 if loss == "crammer_singer" else 2)
 
@@ -324,7 +324,7 @@ def test_weighting_is_repeating(loss):
     X, y = load_iris(return_X_y=True)
     X, counts = scale(X), np.random.default_rng(0).integers(0, 4, size=150)
     for name in ("linear", "rbf"):
-        machine = MACHINES[loss](0.5, kernel=name, gamma=0.3, tol=1e-6)
+        machine = MACHINES[loss](C=0.5, kernel=name, gamma=0.3, tol=1e-6)
         weighted = clone(machine).fit(X, y, counts)
         repeated = clone(machine).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
         for one, other in ((weighted, repeated), (repeated, weighted)):
@@ -335,10 +335,10 @@ def test_weighting_is_repeating(loss):
         assert alone.certificate_.primal == pytest.approx(weighted.certificate_.primal, rel=2e-6)
         assert not weighted.beta_[~kept].any()
     factors = {0: 1.0, 1: 3.0, 2: 0.5}
-    by_class = MACHINES[loss](0.5, class_weight=factors, tol=1e-8).fit(X, y)
-    same = MACHINES[loss](0.5, tol=1e-8).fit(X, y, [factors[label] for label in y])
+    by_class = MACHINES[loss](C=0.5, class_weight=factors, tol=1e-8).fit(X, y)
+    same = MACHINES[loss](C=0.5, tol=1e-8).fit(X, y, [factors[label] for label in y])
     np.testing.assert_array_equal(by_class.coef_, same.coef_)
-    balanced = MACHINES[loss](0.5, class_weight="balanced", tol=1e-8).fit(X[30:], y[30:])
+    balanced = MACHINES[loss](C=0.5, class_weight="balanced", tol=1e-8).fit(X[30:], y[30:])
     assert balanced.converged_
 
 
@@ -433,7 +433,7 @@ def test_max_iter_bounds_moves_and_exchanges(loss, monkeypatch):
     for C, max_iter in product((1.0, 1e8), (1, 3)):
         with monkeypatch.context() as patch:
             rows = counted(patch, 64 + max_iter * len(X) + 64)
-            machine = MACHINES[loss](C, kernel="rbf", cache_size=1e-3, max_iter=max_iter, tol=1e-7)
+            machine = MACHINES[loss](C=C, kernel="rbf", cache_size=1e-3, max_iter=max_iter, tol=1e-7)
             with pytest.warns(ConvergenceWarning, match=r"the relative gap of primal and dual is \d"):
                 machine.fit(X, y)
         assert rows[0] > 64
@@ -461,9 +461,9 @@ def awkward(name, m=300):
 @pytest.mark.compiler
 def test_awkward_samples_and_a_tiny_cache(loss, name, monkeypatch):
     X, y = awkward(name)
-    wide = MACHINES[loss](0.1, kernel="rbf", tol=1e-3).fit(X, y)
+    wide = MACHINES[loss](C=0.1, kernel="rbf", tol=1e-3).fit(X, y)
     monkeypatch.setattr(_rows, "FIRST", 16)
-    narrow = MACHINES[loss](0.1, kernel="rbf", cache_size=1e-3, tol=1e-3)
+    narrow = MACHINES[loss](C=0.1, kernel="rbf", cache_size=1e-3, tol=1e-3)
     with monkeypatch.context() as patch:
         counted(patch, 100 * len(X))
         narrow.fit(X, y)
@@ -511,7 +511,7 @@ def test_the_memory_of_ten_thousand_examples():
 @pytest.mark.compiler
 def test_a_machine_that_is_not_solved_says_how_far_it_is(loss, name):
     X, y = load_digits(return_X_y=True)
-    machine = MACHINES[loss](10.0, kernel=name, tol=1e-9, max_iter=1)
+    machine = MACHINES[loss](C=10.0, kernel=name, tol=1e-9, max_iter=1)
     with pytest.warns(ConvergenceWarning, match=r"after 1 iterations the relative gap .* is 0\.\d+|e-\d+"):
         machine.fit(X, y)
     assert not machine.converged_
@@ -576,9 +576,9 @@ def test_negative_curvature_is_refused_where_it_is_met(loss):
     np.fill_diagonal(bad, 1.0)
     gram, y = np.kron(np.eye(10), bad), np.arange(30) % 3 * 0 + np.repeat(np.arange(10), 3) % 2
     with pytest.raises(ValueError, match="kernel must be positive semidefinite"):
-        MACHINES[loss](100.0, kernel="precomputed", fit_intercept=False).fit(gram, y)
+        MACHINES[loss](C=100.0, kernel="precomputed", fit_intercept=False).fit(gram, y)
     with pytest.raises(kernel.NotPositiveSemidefinite):
-        MACHINES[loss](1e-3, kernel="precomputed", check_kernel=True).fit(gram, y)
+        MACHINES[loss](C=1e-3, kernel="precomputed", check_kernel=True).fit(gram, y)
 
 
 def test_without_cvxopt_the_other_solvers_say_what_to_install(monkeypatch):

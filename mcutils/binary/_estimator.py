@@ -98,8 +98,8 @@ class BinarySVM(ScoreClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
         *,
+        C: float = 1.0,
         kernel: str | Kernel = "linear",
         gamma: float | str = "scale",
         degree: int = 3,

@@ -98,8 +98,8 @@ class SVMSolution:
 def solve_svm(
     gram: ArrayLike,
     y: ArrayLike,
-    C: float | ArrayLike = 1.0,
     *,
+    C: float | ArrayLike = 1.0,
     fit_intercept: bool = True,
     tol: float = 1e-6,
     max_iter: int = 10_000_000,

@@ -88,8 +88,8 @@ class SoftmaxRegression(ScoreClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
         *,
+        C: float = 1.0,
         fit_intercept: bool = True,
         tol: float = 1e-9,
         max_iter: int = 100,

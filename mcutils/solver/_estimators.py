@@ -30,8 +30,8 @@ class _Machine(ScoreClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
         *,
+        C: float = 1.0,
         kernel: str | Kernel = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
