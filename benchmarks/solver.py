@@ -27,7 +27,6 @@ from sklearn.svm import SVC, LinearSVC
 
 from benchmarks import keel
 from benchmarks.race import Race
-from mcutils import hinge
 from mcutils.hinge import HingeProblem
 from mcutils.solver import CrammerSinger, solve_block, solve_interior, solve_qp
 
@@ -61,7 +60,7 @@ def linear(name: str, X: np.ndarray, y: np.ndarray, C: float) -> Race:
             max_iter=100_000,
             random_state=0,
         )
-        primal = hinge.objective(peer.fit(X, y).coef_, X, HingeProblem(y, C=C))
+        primal = HingeProblem(y, C=C).objective(peer.fit(X, y).coef_, X)
         if primal - dual <= GAP * primal:
             break
     else:

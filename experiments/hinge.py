@@ -91,8 +91,8 @@ def train(X: np.ndarray, y: np.ndarray, C: float, cost: np.ndarray, B: np.ndarra
             largest_gap(X, y, C, cost, V, A, 20)
         else:
             all_gaps(X, y, C, cost, B, V, A, 20)
-        value = hinge.objective(V, X, task, class_map=class_map)
-        lower = hinge.dual_objective(A * (1 - np.eye(k)[y]), X, task, class_map=class_map)
+        value = task.objective(V, X, class_map=class_map)
+        lower = task.dual_objective(A * (1 - np.eye(k)[y]), X, class_map=class_map)
         if Certificate(value, lower).certifies(TOL):
             return V if B is None else B @ V
     raise RuntimeError(f"no solution for C = {C}")

@@ -247,7 +247,7 @@ def dual_value(
 ) -> float:
     r""":math:`D(\alpha) = \sum_{i,r} \alpha_{ir} \Delta(y_i, r) - \frac12 \sum_r \beta_r^\top K \beta_r`.
 
-    It is :func:`mcutils.hinge.dual_objective`, from kernel values: at most every value of the machine.
+    It is :meth:`~mcutils.hinge.HingeProblem.dual_objective`, from kernel values: at most every value of P.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ __all__ = [
     "exponential",
     "get",
     "hinge",
-    "linear",
+    "linear_loss",
     "logistic",
     "squared_hinge",
     "zero_one",
@@ -162,11 +162,11 @@ hinge = MarginLoss("hinge", _hinge, _hinge_slope)
 squared_hinge = MarginLoss("squared_hinge", _squared_hinge, _squared_hinge_slope)
 exponential = ExponentialLoss("exponential", _exponential, _exponential_slope)
 logistic = MarginLoss("logistic", _logistic, _logistic_slope)
-linear = MarginLoss("linear", np.negative, _linear_slope)
+linear_loss = MarginLoss("linear", np.negative, _linear_slope)
 zero_one = MarginLoss("zero_one", _zero_one)
 
 LOSSES: dict[str, MarginLoss] = {
-    one.name: one for one in (hinge, squared_hinge, exponential, logistic, linear, zero_one)
+    one.name: one for one in (hinge, squared_hinge, exponential, logistic, linear_loss, zero_one)
 }
 
 

@@ -55,8 +55,8 @@ __all__ = [
     "CrossValidation",
     "Sequence",
     "Shape",
+    "cost_complexity",
     "links",
-    "objective",
     "prune",
     "prune_cv",
     "sequence",
@@ -418,7 +418,7 @@ def _pruned_arrays(plain: _Plain, kept: ArrayLike | None) -> tuple[Bools, Bools]
     return there, leaf
 
 
-def objective(
+def cost_complexity(
     tree: Any,
     lam: float,
     criterion: Criterion | None = None,
@@ -442,7 +442,7 @@ def objective(
 
     Examples
     --------
-    >>> objective(Shape([1, -1, -1], [2, -1, -1], [[3, 2], [3, 0], [0, 2]]), 0.5)
+    >>> cost_complexity(Shape([1, -1, -1], [2, -1, -1], [[3, 2], [3, 0], [0, 2]]), 0.5)
     1.0
     """
     plain = _plain(tree)

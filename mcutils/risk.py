@@ -12,7 +12,7 @@ refuses it unless told what to do.
 
 >>> from mcutils import risk
 >>> y, answer = [0, 0, 0, 1, 2], [0, 0, 1, 1, 0]
->>> risk.zero_one(y, answer), round(risk.balanced(y, answer), 3)
+>>> risk.zero_one_error(y, answer), round(risk.balanced_error(y, answer), 3)
 (0.4, 0.444)
 """
 
@@ -33,7 +33,7 @@ __all__ = [
     "BayesRule",
     "Confusion",
     "Interval",
-    "balanced",
+    "balanced_error",
     "bayes_rule",
     "check_costs",
     "confusion",
@@ -45,7 +45,7 @@ __all__ = [
     "hoeffding_interval",
     "signs",
     "top_k",
-    "zero_one",
+    "zero_one_error",
 ]
 
 Floats = NDArray[np.float64]
@@ -88,7 +88,7 @@ def _mean(values: NDArray[Any], weights: Floats) -> float:
 # Risks
 
 
-def zero_one(y: ArrayLike, answer: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+def zero_one_error(y: ArrayLike, answer: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Share of wrong answers: the 0-1 risk :math:`\frac1m \sum_i 1[h(x_i) \ne y_i]` (def-risk-zero-one).
 
     Parameters
@@ -105,7 +105,7 @@ def zero_one(y: ArrayLike, answer: ArrayLike, *, sample_weight: ArrayLike | None
 
     Examples
     --------
-    >>> zero_one([0, 1, 2, 2], [0, 1, 1, 0])
+    >>> zero_one_error([0, 1, 2, 2], [0, 1, 1, 0])
     0.5
     """
     true, said = _pair(y, answer)
@@ -149,7 +149,7 @@ def hamming(y: ArrayLike, answer: ArrayLike, *, sample_weight: ArrayLike | None 
     y, answer : (m, k) array-like
         Label vectors, with entries 0 and 1 or -1 and +1.
     sample_weight : (m,) array-like, optional
-        As in :func:`zero_one`.
+        As in :func:`zero_one_error`.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def cost_sensitive(
     cost : (k, k) or (k, more than k) array-like
         See :func:`check_costs`.
     sample_weight : (m,) array-like, optional
-        As in :func:`zero_one`.
+        As in :func:`zero_one_error`.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def cost_sensitive(
     return _mean(costs[true, said], example_weights(sample_weight, len(true)))
 
 
-def balanced(
+def balanced_error(
     y: ArrayLike,
     answer: ArrayLike,
     *,
@@ -217,7 +217,7 @@ def balanced(
         Number of classes; by default one more than the largest number in ``y``. Each of them needs an
         example, for the share of wrong answers in an empty class does not exist.
     sample_weight : (m,) array-like, optional
-        As in :func:`zero_one`.
+        As in :func:`zero_one_error`.
 
     Returns
     -------
@@ -228,7 +228,7 @@ def balanced(
     Always to answer class 0 costs 5 per cent here, and a half when both classes count alike:
 
     >>> y = [0] * 95 + [1] * 5
-    >>> zero_one(y, [0] * 100), balanced(y, [0] * 100)
+    >>> zero_one_error(y, [0] * 100), balanced_error(y, [0] * 100)
     (0.05, 0.5)
     """
     true, said = _pair(y, answer)
@@ -650,7 +650,7 @@ def confusion(
     n_classes : int, optional
         Number of classes; by default one more than the largest number in either.
     sample_weight : (m,) array-like, optional
-        As in :func:`zero_one`.
+        As in :func:`zero_one_error`.
 
     Returns
     -------
@@ -697,7 +697,7 @@ def top_k(
         Who goes first among equal scores: the smallest class, as everywhere in the book; the true class; or
         every other one. The last two are the least and the largest value of all tie-breaks.
     sample_weight : (m,) array-like, optional
-        As in :func:`zero_one`.
+        As in :func:`zero_one_error`.
 
     Returns
     -------

@@ -41,7 +41,7 @@ from ._checks import (
 )
 from ._weights import example_weights, refuse_idle, times_class_weight
 from .certificate import Certificate
-from .hinge import LOSSES, ClassMap, HingeProblem, balanced, lipschitz
+from .hinge import HINGES, ClassMap, HingeProblem, balanced_multipliers, lipschitz
 
 __all__ = ["SubgradientMachine", "rate"]
 
@@ -209,19 +209,19 @@ class SubgradientMachine(ScoreClassifier):
     :math:`W_{T+1} = \frac1{\lambda T} \sum_t s_{i_t} (e_{y} - e_{r}) x_{i_t}^\top`, with the active r of each
     step (several for Weston-Watkins). An example that was visited E times in :math:`T = E m` steps so has
     multipliers of :math:`\frac{C}{E} s_i` times the number of its visits where r was active: feasible for the
-    dual, see :func:`mcutils.hinge.dual_objective`, whose value takes no more than the sum of the costs of the
-    active classes and the norm of :math:`W_{T+1}`. Where examples were visited more often, multipliers are
-    scaled down until they are feasible, and in any case by the best factor up to there.
+    dual, see :meth:`~mcutils.hinge.HingeProblem.dual_objective`, whose value takes no more than the sum of
+    the costs of the active classes and the norm of :math:`W_{T+1}`. Where examples were visited more often,
+    multipliers are scaled down until they are feasible, and in any case by the best factor up to there.
 
     A free intercept b needs multipliers in balance: for each class, those of its examples are in sum what
     other examples have for it. With multipliers A a value of the objective at any (W, b) is at least
     :math:`\frac12 \|W\|_F^2` plus the sum of :math:`A_{ir}` times the gaps, where :math:`b_y` has as its
     factor what class y lacks to the balance. In balance no b is left, and the minimum over W is the dual
     value; out of balance the infimum over b is :math:`-\infty`. So the multipliers of the last iterate are
-    kept, those of each pair of classes scaled down until the balance holds (:func:`mcutils.hinge.balanced`),
-    and the value taken of what is left. The step sizes make the imbalance small: in T steps b has moved by
-    the sum of :math:`1/\sqrt t` times the slopes, so while b stays bounded the mean of the slopes is of the
-    order of :math:`1/\sqrt T`.
+    kept, those of each pair of classes scaled down until the balance holds
+    (:func:`~mcutils.hinge.balanced_multipliers`), and the value taken of what is left. The step sizes make
+    the imbalance small: in T steps b has moved by the sum of :math:`1/\sqrt t` times the slopes, so while b
+    stays bounded the mean of the slopes is of the order of :math:`1/\sqrt T`.
 
     How many epochs. By :func:`rate`, E epochs leave for each example an excess of the order of
     :math:`L^2 R^2 C / E`. So it takes of the order of :math:`R^2 C` epochs before there is anything to
@@ -429,7 +429,7 @@ class SubgradientMachine(ScoreClassifier):
         return table
 
     def _check_parameters(self) -> None:
-        one_of(self.loss, "loss", LOSSES)
+        one_of(self.loss, "loss", HINGES)
         number(self.C, "C", above=0)
         or_none(number, self.alpha, "alpha", above=0)
         if not (self.average is None or isinstance(self.average, str)) or self.average not in AVERAGES:
@@ -598,7 +598,7 @@ class SubgradientMachine(ScoreClassifier):
             A = self._factor() * self._counts
             used = problem.load(A)
             A *= np.divide(problem.prices, used, out=np.ones_like(used), where=used > problem.prices)[:, None]
-            A = balanced(A, codes, self._costs)
+            A = balanced_multipliers(A, codes, self._costs)
             linear, square = problem.dual_terms(A, X, self.class_map)
             used = problem.load(A)
             most = float(

@@ -151,7 +151,7 @@ ESTIMATORS = {
             mc.OneVsOne(SVC(kernel="precomputed")),
         ],
         twice={"estimator__alpha": 0.5},
-        draws={"decode": "tournament", "bracket": 1},
+        draws={"decoding": "tournament", "bracket": 1},
         exact={"estimator": RIDGE},
     ),
     "OutputCode": Facts(

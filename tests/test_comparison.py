@@ -463,7 +463,7 @@ def test_a_kernel_that_was_computed_can_be_tuned():
     ids=str,
 )
 def test_what_cannot_be_tuned_is_refused(change, words):
-    task = {"machine": GaussianNB(), "candidates": [{}], "X": CALLS[0], "y": CALLS[1]} | change
+    task = {"estimator": GaussianNB(), "candidates": [{}], "X": CALLS[0], "y": CALLS[1]} | change
     for call in (lambda: tune(**task, folds=folds(CALLS[1])), lambda: nested(**task)):
         with pytest.raises(ValueError, match=words):
             call()

@@ -15,7 +15,7 @@ from mcutils.hinge import HingeProblem
 
 solvers.options.update(show_progress=False, abstol=1e-11, reltol=1e-11, feastol=1e-11)
 
-LOSSES = hinge.LOSSES
+LOSSES = hinge.HINGES
 FIVE = [[-1, -1], [1, -1], [0, 1], [0, 2], [0, 99]]
 FIVE_Y = [0, 1, 2, 2, 2]
 # (loss, C): multipliers in units of their denominator, the optimal rows of W, the optimum
@@ -202,8 +202,8 @@ def test_values_are_those_of_hinge(seed, loss):
     )
     W = dual.coefficients(table, y).T @ X
     P, D = (
-        hinge.objective(W, X, HingeProblem(y, loss=loss, n_classes=k, **setting)),
-        hinge.dual_objective(table, X, HingeProblem(y, loss=loss, n_classes=k, **setting)),
+        HingeProblem(y, loss=loss, n_classes=k, **setting).objective(W, X),
+        HingeProblem(y, loss=loss, n_classes=k, **setting).dual_objective(table, X),
     )
     assert dual.primal_value(
         table, gram, HingeProblem(y, loss=loss, n_classes=k, **setting)
@@ -497,7 +497,10 @@ def test_what_is_refused_of_a_gram_matrix(gram, y, says):
     ("table", "says"),
     [
         (np.zeros((2, 3)), "multipliers must have a row for each of the 3 of gram, found 2"),
-        (np.zeros((3, 4)), "problem must have the 4 classes of multipliers, found 3; its argument n_classes"),
+        (
+            np.zeros((3, 4)),
+            "problem must have 4 classes, as multipliers has, found 3; its argument n_classes",
+        ),
         (np.zeros(3), "multipliers must have a row for each example"),
         (np.full((3, 3), np.nan), "multipliers must be finite"),
         (np.full((3, 3), -1e-3), "multipliers must be finite and not negative"),

@@ -250,8 +250,8 @@ def test_every_wrong_parameter_is_named(name):
 @pytest.mark.parametrize(
     ("name", "parameter", "value"),
     [
-        ("BinarySVM", "bias", "no"),
-        ("KernelPerceptron", "bias", "no"),
+        ("BinarySVM", "fit_intercept", "no"),
+        ("KernelPerceptron", "fit_intercept", "no"),
         ("SoftmaxRegression", "fit_intercept", "no"),
         ("MulticlassPerceptron", "fit_intercept", "no"),
         ("CrammerSinger", "fit_intercept", "free"),

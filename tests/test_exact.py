@@ -75,7 +75,7 @@ def test_the_solution_is_that_of_cramers_rule(table, denominator):
         (lambda: exact.as_fractions([1, None]), "values must be finite numbers, found None"),
         (lambda: exact.as_fractions(["1/0"]), "values must be finite numbers, found '1/0'"),
         (lambda: exact.as_fractions([1j]), "values must be finite numbers, found 1j"),
-        (lambda: exact.all_signs(21), "m must be an integer, from 0 to 20, found 21"),
+        (lambda: exact.all_signs(21), "m must be an integer from 0 to 20, found 21"),
         (lambda: exact.solve([[1, 2]], [1]), r"A must be square .* found shapes \(1, 2\) and \(1,\)"),
         (lambda: exact.solve([[1]], [1, 2]), r"found shapes \(1, 1\) and \(2,\)"),
     ],

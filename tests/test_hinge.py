@@ -105,7 +105,7 @@ def test_subgradients_satisfy_their_inequality(table, seed):
             assert (above >= (slope * move).sum(axis=1)).all()
 
 
-@pytest.mark.parametrize("name", hinge.LOSSES)
+@pytest.mark.parametrize("name", hinge.HINGES)
 @pytest.mark.parametrize("costly", [False, True])
 def test_where_the_loss_is_smooth_the_subgradient_is_the_difference_quotient(name, costly):
     rng = np.random.default_rng(0)
@@ -146,13 +146,13 @@ def test_two_classes_are_the_hinge_of_the_difference_and_half_the_norm():
     signs = np.where(y == 0, 1.0, -1.0)
     W = np.stack([w / 2, -w / 2])
     np.testing.assert_allclose(hinge.crammer_singer(X @ W.T, y), loss.hinge(signs * (X @ w)), rtol=1e-12)
-    for name in hinge.LOSSES:
-        both = hinge.objective(W, X, HingeProblem(y, loss=name, C=0.5))
+    for name in hinge.HINGES:
+        both = HingeProblem(y, loss=name, C=0.5).objective(W, X)
         # 1/4 |w|^2 + C sum = 1/2 (1/2 |w|^2 + 2 C sum)
         assert 2 * both == pytest.approx(hinge_objective(X, signs, w, C=1.0), rel=1e-12)
 
 
-@pytest.mark.parametrize("name", hinge.LOSSES)
+@pytest.mark.parametrize("name", hinge.HINGES)
 @pytest.mark.parametrize("mapped", [False, True])
 def test_the_objective_and_its_subgradient(name, mapped):
     rng = np.random.default_rng(1)
@@ -162,21 +162,19 @@ def test_the_objective_and_its_subgradient(name, mapped):
     task = HingeProblem(y, loss=name, C=0.7, cost=cost, sample_weight=weights)
     scores = class_map.scores(V, X) if mapped else X @ V.T
     expected = 0.5 * (V**2).sum() + 0.7 * sum(weights * VALUES[name](scores, y, cost))
-    assert hinge.objective(V, X, task, class_map=class_map) == pytest.approx(expected, rel=1e-12)
-    slope = hinge.objective_subgradient(V, X, task, class_map=class_map)
+    assert task.objective(V, X, class_map=class_map) == pytest.approx(expected, rel=1e-12)
+    slope = task.objective_subgradient(V, X, class_map=class_map)
     for place in product(range(len(V)), range(3)):
         step = np.zeros_like(V)
         step[place] = 1e-6
-        more, less = (hinge.objective(V + s * step, X, task, class_map=class_map) for s in (1, -1))
+        more, less = (task.objective(V + s * step, X, class_map=class_map) for s in (1, -1))
         assert (more - less) / 2e-6 == pytest.approx(slope[place], abs=1e-6)
     sparse = csr_array(X)
-    assert hinge.objective(V, sparse, task, class_map=class_map) == pytest.approx(expected, rel=1e-12)
-    np.testing.assert_allclose(
-        hinge.objective_subgradient(V, sparse, task, class_map=class_map), slope, rtol=1e-12
-    )
+    assert task.objective(V, sparse, class_map=class_map) == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(task.objective_subgradient(V, sparse, class_map=class_map), slope, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", hinge.LOSSES)
+@pytest.mark.parametrize("name", hinge.HINGES)
 @pytest.mark.parametrize("mapped", [False, True])
 @pytest.mark.parametrize("bias", [False, True])
 def test_the_dual_is_below_and_meets_the_objective(name, mapped, bias):
@@ -191,10 +189,10 @@ def test_the_dual_is_below_and_meets_the_objective(name, mapped, bias):
     for _ in range(50):
         A = rng.dirichlet(np.ones(k), size=m) * prices[:, None]
         V = rng.normal(size=(6 if mapped else k, 2))
-        assert hinge.dual_objective(A, X, task, **mapping) <= hinge.objective(V, X, task, **mapping)
-        even = hinge.balanced(A, y, cost)
-        least = hinge.dual_objective(even, X, task, **mapping, fit_intercept=True)
-        assert least <= hinge.objective(V, X, task, **mapping, intercept=10 * rng.normal(size=k))
+        assert task.dual_objective(A, X, **mapping) <= task.objective(V, X, **mapping)
+        even = hinge.balanced_multipliers(A, y, cost)
+        least = task.dual_objective(even, X, **mapping, fit_intercept=True)
+        assert least <= task.objective(V, X, **mapping, intercept=10 * rng.normal(size=k))
     # the textbook's programme: a variable for each example and each class that is not its own
     pairs = [(i, r) for i in range(m) for r in range(k) if r != y[i]]
     B = class_map.matrix if mapped else np.eye(k)
@@ -211,10 +209,10 @@ def test_the_dual_is_below_and_meets_the_objective(name, mapped, bias):
     A = np.zeros((m, k))
     A[tuple(zip(*pairs, strict=True))] = np.clip(np.array(found["x"])[:, 0], 0, None)
     least = -found["primal objective"]
-    assert hinge.dual_objective(A, X, task, **mapping, fit_intercept=bias) == pytest.approx(least, rel=1e-7)
+    assert task.dual_objective(A, X, **mapping, fit_intercept=bias) == pytest.approx(least, rel=1e-7)
     V = (np.array(found["x"])[:, 0] @ Z).reshape(-1, 2)
     b = np.append(np.array(found["y"])[:, 0], 0.0) if bias else None
-    assert hinge.objective(V, X, task, **mapping, intercept=b) == pytest.approx(least, rel=1e-7)
+    assert task.objective(V, X, **mapping, intercept=b) == pytest.approx(least, rel=1e-7)
 
 
 def test_balanced_multipliers_are_the_best_of_the_scaled():
@@ -226,7 +224,7 @@ def test_balanced_multipliers_are_the_best_of_the_scaled():
         A, y = rng.exponential(size=(m, k)) * (rng.uniform(size=(m, k)) < 0.6), rng.integers(k, size=m)
         A *= 10.0 ** rng.uniform(-6, 3)
         cost = rng.uniform(size=(k, k)) * (1 - np.eye(k))
-        found = hinge.balanced(A, y, cost)
+        found = hinge.balanced_multipliers(A, y, cost)
         A[np.arange(m), y] = 0
         assert (found >= 0).all()
         assert (found <= A).all()
@@ -247,8 +245,8 @@ def test_balanced_multipliers_are_the_best_of_the_scaled():
             assert (kept * cost).sum() <= max(values) + 0.005 * flow.max()
     # what is in balance stays as it is
     A = np.array([[0.0, 0.5, 0.0], [0.0, 0.0, 0.5], [0.5, 0.0, 0.0]])
-    np.testing.assert_array_equal(hinge.balanced(A, [0, 1, 2]), A)
-    np.testing.assert_array_equal(hinge.balanced(A[:2], [0, 1]), np.zeros((2, 3)))
+    np.testing.assert_array_equal(hinge.balanced_multipliers(A, [0, 1, 2]), A)
+    np.testing.assert_array_equal(hinge.balanced_multipliers(A[:2], [0, 1]), np.zeros((2, 3)))
 
 
 def test_the_hinge_sees_the_scale_that_the_zero_one_loss_does_not():
@@ -259,7 +257,7 @@ def test_the_hinge_sees_the_scale_that_the_zero_one_loss_does_not():
     for factor in (1.0, 0.5, 0.1, 1e-6, 0.0):
         V = factor * W
         errors.append(0.5 * (V**2).sum() + (predict(X @ V.T) != y).sum())
-        values.append(hinge.objective(V, X, y))
+        values.append(HingeProblem(y).objective(V, X))
     assert errors[0] > errors[1] > errors[2] > errors[3] > 0
     assert errors[4] == 1  # the limit is another matter
     assert values[1] < values[0] < values[2] < values[3]
@@ -329,18 +327,28 @@ class TestClassMap:
 
 
 X3, Y3, W3 = [[1.0], [2.0]], [0, 1], [[1.0], [0.0], [0.0]]
+TWO, THREE = HingeProblem(Y3), HingeProblem(Y3, n_classes=3)
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: hinge.gaps([[1.0]], [0]), "at least two classes"),
-        (lambda: hinge.objective(W3, X3, Y3, intercept=[1.0]), r"each of the 3 classes, found shape \(1,\)"),
-        (lambda: hinge.objective(W3, X3, Y3, intercept=[1.0, np.nan, 0.0]), "intercept must be finite"),
-        (lambda: hinge.balanced([[1.0]], [0]), r"found shape \(1, 1\)"),
-        (lambda: hinge.balanced([[0.0, -1.0]], [0]), "multipliers must be finite and not negative"),
         (
-            lambda: hinge.dual_objective([[0.0, 1.0], [0.5, 0.0]], X3, Y3, fit_intercept=True),
+            lambda: THREE.objective(W3, X3, intercept=[1.0]),
+            r"each of the 3 classes, found shape \(1,\)",
+        ),
+        (
+            lambda: THREE.objective(W3, X3, intercept=[1.0, np.nan, 0.0]),
+            "intercept must be finite",
+        ),
+        (lambda: hinge.balanced_multipliers([[1.0]], [0]), r"found shape \(1, 1\)"),
+        (
+            lambda: hinge.balanced_multipliers([[0.0, -1.0]], [0]),
+            "multipliers must be finite and not negative",
+        ),
+        (
+            lambda: TWO.dual_objective([[0.0, 1.0], [0.5, 0.0]], X3, fit_intercept=True),
             r"must be balanced with an intercept, .* \[0.5, -0.5\]",
         ),
         (lambda: hinge.gaps([[1.0, 2.0]], [2]), "integers from 0 to 1, .* found 2"),
@@ -351,22 +359,31 @@ X3, Y3, W3 = [[1.0], [2.0]], [0, 1], [[1.0], [0.0], [0.0]]
         (lambda: hinge.gaps([[1.0, 2.0]], [0], [[2, 1], [1, 0]]), "a right answer must be 0"),
         (lambda: hinge.lipschitz("hinge", 3), "'crammer_singer', 'weston_watkins', found 'hinge'"),
         (lambda: hinge.lipschitz("weston_watkins", 1), "k must be an integer, at least 2, found 1"),
-        (lambda: hinge.objective(W3, X3, HingeProblem(Y3, loss="log")), "loss must be one of .* found 'log'"),
+        (lambda: HingeProblem(Y3, loss="log").objective(W3, X3), "loss must be one of .* found 'log'"),
         (
-            lambda: hinge.objective(W3, X3, HingeProblem(Y3, C=0)),
+            lambda: HingeProblem(Y3, C=0).objective(W3, X3),
             "C must be a positive, finite number, found 0",
         ),
-        (lambda: hinge.objective(W3, [[1.0, 2.0]], [0]), r"the shapes \(3, 1\) and \(1, 2\)"),
-        (lambda: hinge.objective(W3, X3, [0, 3]), "integers from 0 to 2, .* found 3"),
         (
-            lambda: hinge.objective(W3, X3, HingeProblem(Y3, sample_weight=[1.0, -1.0])),
+            lambda: HingeProblem([0], n_classes=3).objective(W3, [[1.0, 2.0]]),
+            r"the shapes \(3, 1\) and \(1, 2\)",
+        ),
+        (lambda: HingeProblem([0, 3], n_classes=3), "integers from 0 to 2, .* found 3"),
+        (
+            lambda: HingeProblem(Y3, sample_weight=[1.0, -1.0]).objective(W3, X3),
             "sample_weight must be",
         ),
-        (lambda: hinge.dual_objective(np.zeros((3, 2)), X3, Y3), r"each of the 2 .* shape \(3, 2\)"),
-        (lambda: hinge.dual_objective([[0, -1], [0, 0]], X3, Y3), "multipliers must be finite and not neg"),
-        (lambda: hinge.dual_objective([[0, 2], [0, 0]], X3, Y3), "its price 1 .in sum., found 2 in row 0"),
+        (lambda: TWO.dual_objective(np.zeros((3, 2)), X3), r"each of the 2 .* shape \(3, 2\)"),
         (
-            lambda: hinge.dual_objective([[0, 1], [0, 0]], X3, Y3, class_map=ClassMap.block(3)),
+            lambda: TWO.dual_objective([[0, -1], [0, 0]], X3),
+            "multipliers must be finite and not neg",
+        ),
+        (
+            lambda: TWO.dual_objective([[0, 2], [0, 0]], X3),
+            "its price 1 .in sum., found 2 in row 0",
+        ),
+        (
+            lambda: TWO.dual_objective([[0, 1], [0, 0]], X3, class_map=ClassMap.block(3)),
             "class_map must be of the 2 classes of multipliers, found 3",
         ),
     ],
@@ -376,7 +393,7 @@ def test_what_is_refused(make, message):
         make()
 
 
-@pytest.mark.parametrize("name", hinge.LOSSES)
+@pytest.mark.parametrize("name", hinge.HINGES)
 def test_the_least_loss_alone_is_a_linear_programme(name):
     """The objective with a large C against the least sum of losses, by linear programming."""
     rng = np.random.default_rng(5)
@@ -404,33 +421,45 @@ NAN = [[np.nan], [0.0], [1.0]]
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: hinge.dual_objective(np.zeros((3, 3)), NAN, Y3), "^X must be finite, found nan$"),
-        (lambda: hinge.dual_objective(np.zeros((3, 3)), csr_array(NAN), Y3), "^X must be finite, found nan$"),
-        (lambda: hinge.objective(W3, csr_array(NAN), Y3), "^X must be finite, found nan$"),
-        (lambda: hinge.objective([[np.nan]] * 3, X3, Y3), "^W must be finite, found nan$"),
         (
-            lambda: hinge.objective([[1j, 0.0]] * 3, X3, Y3),
+            lambda: HingeProblem([0, 1, 2]).dual_objective(np.zeros((3, 3)), NAN),
+            "^X must be finite, found nan$",
+        ),
+        (
+            lambda: HingeProblem([0, 1, 2]).dual_objective(np.zeros((3, 3)), csr_array(NAN)),
+            "^X must be finite, found nan$",
+        ),
+        (lambda: THREE.objective(W3, csr_array(NAN)), "^X must be finite, found nan$"),
+        (lambda: THREE.objective([[np.nan]] * 3, X3), "^W must be finite, found nan$"),
+        (
+            lambda: THREE.objective([[1j, 0.0]] * 3, X3),
             "^W must be real numbers, found dtype complex128$",
         ),
-        (lambda: hinge.objective(np.full((3, 1), 1e200), X3, Y3), "leaves the range of floating point"),
         (
-            lambda: hinge.objective(W3, X3, HingeProblem(Y3, cost=1j * (1 - np.eye(3)))),
+            lambda: THREE.objective(np.full((3, 1), 1e200), X3),
+            "leaves the range of floating point",
+        ),
+        (
+            lambda: HingeProblem(Y3, cost=1j * (1 - np.eye(3))).objective(W3, X3),
             "^cost must be real numbers",
         ),
         (
-            lambda: hinge.objective(W3, X3, HingeProblem(Y3, sample_weight=[1j] * 2)),
+            lambda: HingeProblem(Y3, sample_weight=[1j] * 2).objective(W3, X3),
             "^sample_weight must be 2 finite numbers, at least 0, found complex128",
         ),
         (
-            lambda: hinge.dual_objective([[0.0, 1e-9]] * 2, [[1e200]] * 2, [0, 0]),
+            lambda: HingeProblem([0, 0], n_classes=2).dual_objective([[0.0, 1e-9]] * 2, [[1e200]] * 2),
             "leaves the range of floating point",
         ),
-        (lambda: hinge.dual_objective([[1j, 0.0]], [[1.0]], [0]), "^multipliers must be real numbers"),
         (
-            lambda: hinge.dual_objective([[0.0, 0.0]], [[1.0]], [0], fit_intercept="no"),
+            lambda: HingeProblem([0], n_classes=2).dual_objective([[1j, 0.0]], [[1.0]]),
+            "^multipliers must be real numbers",
+        ),
+        (
+            lambda: HingeProblem([0], n_classes=2).dual_objective([[0.0, 0.0]], [[1.0]], fit_intercept="no"),
             "^fit_intercept must be True or False",
         ),
-        (lambda: hinge.balanced([["a", "b"]], [0]), "^multipliers must be real numbers"),
+        (lambda: hinge.balanced_multipliers([["a", "b"]], [0]), "^multipliers must be real numbers"),
         (lambda: hinge.lipschitz("crammer_singer", 2.5), "^k must be an integer, at least 2"),
         (lambda: hinge.ClassMap.block(2.5), "^k must be an integer, at least 2"),
         (lambda: hinge.ClassMap.block(2).features([np.nan], 1), "^x must be finite, found nan$"),

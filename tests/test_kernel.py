@@ -379,7 +379,7 @@ def test_rbf_features_of_large_inputs():
         (lambda: kernel.linear * True, "the factor of a kernel must be a positive number, found True"),
         (lambda: kernel.linear.gram(csr_array([[np.inf]])), "X must be finite"),
         (lambda: kernel.linear.gram(csr_array([[1j]])), "X must hold real numbers"),
-        (lambda: kernel.resolve("poly", 1.0, 3, 0.0), "kernel must be 'linear', .* found 'poly'"),
+        (lambda: kernel.resolve("polynomial", 1.0, 3, 0.0), "kernel must be 'linear', .* found 'polynomial'"),
         (lambda: kernel.resolve(None, 1.0, 3, 0.0), "kernel must be 'linear', .* found None"),
         (
             lambda: kernel.resolve("rbf", "large", 3, 0.0),

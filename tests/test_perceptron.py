@@ -1162,7 +1162,7 @@ def test_the_kernel_perceptron_is_its_naive_twin(q, sample, bias, epochs):
     one = kernel.linear if q == 1 else kernel.polynomial(q, b=1.0)
     gram = one.gram(X).astype(int)
     history, mistakes = naive_of_two_classes(gram.tolist(), y.tolist(), epochs, int(bias))
-    options = {"bias": bias, "max_iter": epochs, "shuffle": False}
+    options = {"fit_intercept": bias, "max_iter": epochs, "shuffle": False}
     for average in (False, True):
         found = KernelPerceptron(one, average=average, **options).fit(X, y)
         c = np.mean(history, axis=0) if average else np.array(history[-1])
@@ -1364,7 +1364,7 @@ def test_it_says_that_two_classes_are_not_separated():
         ({"kernel": "precomputed"}, [[0.0], [1.0]], [0, 1], r"square matrix in fit, found shape \(2, 1\)"),
         ({}, [[0.0], [1.0], [2.0]], [0, 1, 2], "Only binary classification is supported"),
         ({}, [[0.0], [1.0]], ["a", "a"], r"y must have 2 classes, found 1 class: \['a'\]"),
-        ({"bias": "no"}, [[0.0], [1.0]], [0, 1], "fit_intercept must be True or False, found 'no'"),
+        ({"fit_intercept": "no"}, [[0.0], [1.0]], [0, 1], "fit_intercept must be True or False, found 'no'"),
         ({"average": 10}, [[0.0], [1.0]], [0, 1], "average must be True or False, found 10"),
         ({"shuffle": None}, [[0.0], [1.0]], [0, 1], "shuffle must be True or False, found None"),
     ],

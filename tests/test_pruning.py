@@ -282,10 +282,10 @@ def test_links_and_objective_are_their_definitions():
                 below = leaves(n)
                 ratio = (risks[n] - risks[below].sum()) / (len(below) - 1)
                 assert found[n] == pytest.approx(ratio, abs=1e-9)
-            value = pruning.objective(shape, 0.7, criterion)
+            value = pruning.cost_complexity(shape, 0.7, criterion)
             assert value == pytest.approx(risks[leaves(0)].sum() + 0.7 * len(leaves(0)))
             root = np.arange(len(left)) == 0
-            assert pruning.objective(shape, 0.7, criterion, kept=root) == pytest.approx(risks[0] + 0.7)
+            assert pruning.cost_complexity(shape, 0.7, criterion, kept=root) == pytest.approx(risks[0] + 0.7)
             path = sequence(shape, criterion)
             assert path.leaves[-1] == 1
             assert (np.diff(path.risks) >= -1e-9).all()
@@ -474,7 +474,7 @@ def test_bad_trees_are_refused():
         sequence(good, cost=1 - np.eye(3))
     for kept in ([True], [False, True, True], [True, True, False]):
         with pytest.raises(ValueError, match="kept"):
-            pruning.objective(good, 1.0, kept=kept)
+            pruning.cost_complexity(good, 1.0, kept=kept)
 
 
 def test_weights_of_any_size_and_a_column_of_labels():

@@ -242,13 +242,13 @@ class Recorder(ClassifierMixin, BaseEstimator):
 
 
 MACHINES = [
-    (OneVsAll, {"decode": "score"}),
-    (OneVsAll, {"decode": "sign"}),
-    (OneVsOne, {"decode": "vote"}),
-    (OneVsOne, {"decode": "vote", "ties": "sum"}),
-    (OneVsOne, {"decode": "sum"}),
-    (OneVsOne, {"decode": "tournament"}),
-    (OneVsOne, {"decode": "tournament", "bracket": 5, "random_state": 0}),
+    (OneVsAll, {"decoding": "score"}),
+    (OneVsAll, {"decoding": "sign"}),
+    (OneVsOne, {"decoding": "vote"}),
+    (OneVsOne, {"decoding": "vote", "ties": "sum"}),
+    (OneVsOne, {"decoding": "sum"}),
+    (OneVsOne, {"decoding": "tournament"}),
+    (OneVsOne, {"decoding": "tournament", "bracket": 5, "random_state": 0}),
 ]
 EVERY_MACHINE = pytest.mark.parametrize(
     ("kind", "parameters"), MACHINES, ids=["-".join([k.__name__, *map(str, p.values())]) for k, p in MACHINES]

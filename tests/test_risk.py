@@ -42,16 +42,16 @@ def answers(draw, most=6):
 @given(answers())
 def test_zero_one_is_one_minus_scikit_learns_accuracy(case):
     _, y, said, weights = case
-    assert np.isclose(risk.zero_one(y, said), 1 - metrics.accuracy_score(y, said))
+    assert np.isclose(risk.zero_one_error(y, said), 1 - metrics.accuracy_score(y, said))
     peer = 1 - metrics.accuracy_score(y, said, sample_weight=weights)
-    assert np.isclose(risk.zero_one(y, said, sample_weight=weights), peer)
+    assert np.isclose(risk.zero_one_error(y, said, sample_weight=weights), peer)
 
 
 @given(answers())
 def test_balanced_is_one_minus_scikit_learns_balanced_accuracy(case):
     k, y, said, weights = case
     peer = 1 - metrics.balanced_accuracy_score(y, said, sample_weight=weights)
-    assert np.isclose(risk.balanced(y, said, n_classes=k, sample_weight=weights), peer)
+    assert np.isclose(risk.balanced_error(y, said, n_classes=k, sample_weight=weights), peer)
 
 
 @given(answers(), st.integers(0, 2**32 - 1))
@@ -74,7 +74,7 @@ def test_balanced_risk_is_a_cost_sensitive_one_with_inverse_class_sizes(case):
     share = np.bincount(y, weights, minlength=k) / weights.sum()
     cost = risk.costs_from_weights(1 / (k * share))
     found = risk.cost_sensitive(y, said, cost, sample_weight=weights)
-    assert np.isclose(found, risk.balanced(y, said, sample_weight=weights))
+    assert np.isclose(found, risk.balanced_error(y, said, sample_weight=weights))
 
 
 def test_weights_and_repetitions_agree():
@@ -82,7 +82,7 @@ def test_weights_and_repetitions_agree():
     y, said, times = (rng.integers(0, 4, size=30) for _ in range(3))
     y[:4], times[:4] = range(4), 1
     again = np.repeat(y, times), np.repeat(said, times)
-    for measure in (risk.zero_one, risk.balanced):
+    for measure in (risk.zero_one_error, risk.balanced_error):
         assert np.isclose(measure(y, said, sample_weight=times), measure(*again))
     weighted = risk.confusion(y, said, sample_weight=times, n_classes=4).counts
     assert np.array_equal(weighted, risk.confusion(*again, n_classes=4).counts)
@@ -103,22 +103,22 @@ def test_hamming_is_scikit_learns_hamming_loss_in_both_codings(k, m, seed):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: risk.zero_one(["a", "b"], ["a", "a"]), "class numbers"),
-        (lambda: risk.zero_one([0.0, 1.0], [0, 1]), "class numbers"),
-        (lambda: risk.zero_one([-1, 1], [1, 1]), "class numbers"),
-        (lambda: risk.zero_one([], []), "at least one"),
-        (lambda: risk.zero_one([0, 1], [0]), "equally long"),
+        (lambda: risk.zero_one_error(["a", "b"], ["a", "a"]), "class numbers"),
+        (lambda: risk.zero_one_error([0.0, 1.0], [0, 1]), "class numbers"),
+        (lambda: risk.zero_one_error([-1, 1], [1, 1]), "class numbers"),
+        (lambda: risk.zero_one_error([], []), "at least one"),
+        (lambda: risk.zero_one_error([0, 1], [0]), "equally long"),
         (
-            lambda: risk.zero_one([0, 1], [0, 1], sample_weight=[1]),
+            lambda: risk.zero_one_error([0, 1], [0, 1], sample_weight=[1]),
             r"found the shape \(1,\)",
         ),
-        (lambda: risk.zero_one([0, 1], [0, 1], sample_weight=[0, 0]), "zero for all"),
-        (lambda: risk.zero_one([0, 1], [0, 1], sample_weight=[1, -1]), "at least 0, found -1.0"),
-        (lambda: risk.zero_one([0, 1], [0, 1], sample_weight=[1, np.nan]), "finite"),
-        (lambda: risk.balanced([0, 2], [0, 1]), "no example of class 1"),
-        (lambda: risk.balanced([0, 1], [0, 1], n_classes=3), "no example of class 2"),
-        (lambda: risk.balanced([0, 1], [0, 1], sample_weight=[1, 0]), "no example of class 1"),
-        (lambda: risk.balanced([0, 3], [0, 1], n_classes=2), "only the 2 classes"),
+        (lambda: risk.zero_one_error([0, 1], [0, 1], sample_weight=[0, 0]), "zero for all"),
+        (lambda: risk.zero_one_error([0, 1], [0, 1], sample_weight=[1, -1]), "at least 0, found -1.0"),
+        (lambda: risk.zero_one_error([0, 1], [0, 1], sample_weight=[1, np.nan]), "finite"),
+        (lambda: risk.balanced_error([0, 2], [0, 1]), "no example of class 1"),
+        (lambda: risk.balanced_error([0, 1], [0, 1], n_classes=3), "no example of class 2"),
+        (lambda: risk.balanced_error([0, 1], [0, 1], sample_weight=[1, 0]), "no example of class 1"),
+        (lambda: risk.balanced_error([0, 3], [0, 1], n_classes=2), "only the 2 classes"),
         (lambda: risk.signs([[0, 2]]), "entries"),
         (lambda: risk.signs([[0, -1]]), "entries"),
         (lambda: risk.signs([["a"]]), "entries"),
@@ -283,8 +283,8 @@ def test_confusion_recall_precision_and_macro_averages_are_scikit_learns(case):
     ):
         peer = score(y, said, average="macro", zero_division=0, **options)
         assert np.isclose(found.macro(name, "zero"), peer)
-    assert np.isclose(1 - found.macro("recall"), risk.balanced(y, said, sample_weight=weights))
-    assert np.isclose(found.zero_one, risk.zero_one(y, said, sample_weight=weights))
+    assert np.isclose(1 - found.macro("recall"), risk.balanced_error(y, said, sample_weight=weights))
+    assert np.isclose(found.zero_one, risk.zero_one_error(y, said, sample_weight=weights))
 
 
 def test_absent_classes_and_those_never_named():
@@ -336,7 +336,7 @@ def test_top_k_ranks_by_score_then_by_the_tie_rule(k, m, seed):
         weighted = risk.top_k(scores, y, size, sample_weight=weights)
         assert np.isclose(weighted, (weights * missed).sum() / weights.sum())
     assert risk.top_k(scores, y, k, tie="against") == 0
-    assert np.isclose(risk.top_k(scores, y, 1), risk.zero_one(y, scores.argmax(axis=1)))
+    assert np.isclose(risk.top_k(scores, y, 1), risk.zero_one_error(y, scores.argmax(axis=1)))
 
 
 def test_top_k_is_scikit_learns_where_no_scores_are_equal():
@@ -388,7 +388,7 @@ def test_the_interval_scales_with_the_largest_cost():
         (lambda: risk.hoeffding_interval(0.2, 10.5, 0.05), r"^m must be an integer"),
         (lambda: risk.hoeffding_interval("0", 10, 0.05), r"^empirical must be a finite number"),
         (lambda: risk.confusion([0, 1], [0, 1], n_classes=2.5), r"^n_classes must be an integer"),
-        (lambda: risk.balanced([0, 1], [0, 1], n_classes=True), r"^n_classes must be an integer"),
+        (lambda: risk.balanced_error([0, 1], [0, 1], n_classes=True), r"^n_classes must be an integer"),
         (lambda: risk.check_costs([[0, 1j], [1, 0]]), r"^cost must be real numbers, found dtype complex128$"),
         (lambda: risk.check_costs([["0", "1"], ["1", "0"]]), r"^cost must be real numbers"),
         (lambda: risk.check_costs([[0, None], [1, 0]]), r"^cost must be real numbers, found None$"),
@@ -397,11 +397,11 @@ def test_the_interval_scales_with_the_largest_cost():
         (lambda: risk.bayes_rule([[0.5 + 1j, 0.5]]), r"^probabilities must be real numbers"),
         (lambda: risk.bayes_rule([[np.nan, 0.5]]), r"^probabilities must be finite, found nan$"),
         (
-            lambda: risk.zero_one([0, 1], [0, 1], sample_weight=[1j, 1]),
+            lambda: risk.zero_one_error([0, 1], [0, 1], sample_weight=[1j, 1]),
             r"^sample_weight must be 2 finite numbers, at least 0, found complex128",
         ),
         (
-            lambda: risk.zero_one([0, 1], [0, 1], sample_weight=[1e308, 1e308]),
+            lambda: risk.zero_one_error([0, 1], [0, 1], sample_weight=[1e308, 1e308]),
             r"^sample_weight must have a finite sum",
         ),
         (lambda: risk.Confusion("a"), r"^counts must be real numbers"),

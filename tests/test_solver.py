@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
-from mcutils import _rows, dual, hinge, kernel
+from mcutils import _rows, dual, kernel
 from mcutils.hinge import HingeProblem
 from mcutils.jit import multiclass as jit
 from mcutils.solver import CrammerSinger, WestonWatkins, solve_block, solve_interior, solve_qp
@@ -176,14 +176,14 @@ def test_the_optimum_is_that_of_liblinear(C):
     X, y = load_iris(return_X_y=True)
     for points in (scale(X), np.column_stack([scale(X), np.ones(len(X))])):
         peer = LinearSVC(multi_class="crammer_singer", C=C, fit_intercept=False, tol=1e-10, max_iter=10**7)
-        least = hinge.objective(peer.fit(points, y).coef_, points, HingeProblem(y, C=C))
+        least = HingeProblem(y, C=C).objective(peer.fit(points, y).coef_, points)
         machine = CrammerSinger(C=C, fit_intercept=False, tol=1e-8).fit(points, y)
         assert machine.certificate_.primal == pytest.approx(least, rel=1e-6)
         np.testing.assert_allclose(machine.coef_, peer.coef_, atol=2e-3)
     appended = CrammerSinger(C=C, tol=1e-8).fit(scale(X), y)
     assert appended.certificate_.primal == pytest.approx(least, rel=1e-6)
-    assert hinge.objective(
-        np.column_stack([appended.coef_, appended.intercept_]), points, HingeProblem(y, C=C)
+    assert HingeProblem(y, C=C).objective(
+        np.column_stack([appended.coef_, appended.intercept_]), points
     ) == pytest.approx(appended.certificate_.primal, rel=1e-12)
 
 

@@ -6,7 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_class_weight
 
-from mcutils import hinge, risk, softmax
+from mcutils import risk, softmax
 from mcutils._weights import example_weights, refuse_idle, times_class_weight
 from mcutils.binary import BinarySVM
 from mcutils.boosting import AdaBoostMH
@@ -58,11 +58,9 @@ TAKERS = [
         )
     ),
     lambda X, y, sample_weight: prune_cv(DecisionTree(), X, y, sample_weight=sample_weight),
-    lambda X, y, sample_weight: hinge.objective(
-        np.ones((2, 2)), X, HingeProblem(y, sample_weight=sample_weight)
-    ),
+    lambda X, y, sample_weight: HingeProblem(y, sample_weight=sample_weight).objective(np.ones((2, 2)), X),
     lambda X, y, sample_weight: softmax.temperature(X, y, sample_weight=sample_weight),
-    lambda X, y, sample_weight: risk.zero_one(y, y, sample_weight=sample_weight),
+    lambda X, y, sample_weight: risk.zero_one_error(y, y, sample_weight=sample_weight),
 ]
 
 

@@ -246,7 +246,7 @@ class _Decoder:
             np.subtract(l, distances, out=distances)
             distances *= 0.5
             return distances, np.zeros(m)
-        if self.loss is losses.linear:
+        if self.loss is losses.linear_loss:
             return -self.signs @ f.T, relative * size
 
         values = np.empty((m, 2 * l))

@@ -13,7 +13,7 @@ both are at least the cost of the answer, however ties of scores are broken (pro
 
 What a machine pays for is a :class:`HingeProblem`: the labels, the loss, its price C, costs and weights.
 
-The machine of the lectures minimises :func:`objective`,
+The machine of the lectures minimises :meth:`HingeProblem.objective`,
 :math:`\frac12 \|W\|_F^2 + C \sum_i \ell_i(W)` with scores :math:`f_r(x) = \langle w_r, x \rangle`. Divided by
 :math:`m C` this is :math:`\frac\lambda2 \|W\|_F^2 + \frac1m \sum_i \ell_i(W)` with
 :math:`\lambda = 1/(m C)`.
@@ -28,9 +28,10 @@ array([[-2.,  1.,  1.],
 """
 
 from .._public import set_public_module
+from ._balance import balanced_multipliers
 from ._class_map import ClassMap
 from ._losses import (
-    LOSSES,
+    HINGES,
     crammer_singer,
     crammer_singer_subgradient,
     gaps,
@@ -39,22 +40,18 @@ from ._losses import (
     weston_watkins,
     weston_watkins_subgradient,
 )
-from ._objective import balanced, dual_objective, objective, objective_subgradient
 from ._problem import HingeProblem
 
 __all__ = [
-    "LOSSES",
+    "HINGES",
     "ClassMap",
     "HingeProblem",
-    "balanced",
+    "balanced_multipliers",
     "crammer_singer",
     "crammer_singer_subgradient",
-    "dual_objective",
     "gaps",
     "lipschitz",
     "loss_augmented",
-    "objective",
-    "objective_subgradient",
     "weston_watkins",
     "weston_watkins_subgradient",
 ]

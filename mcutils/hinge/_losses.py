@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from .._checks import class_labels, cost_matrix, integer, one_of, score_table
 from .._typing import Floats, Ints
 
-LOSSES = ("crammer_singer", "weston_watkins")
+HINGES = ("crammer_singer", "weston_watkins")
 """The names of the losses."""
 
 
@@ -179,7 +179,7 @@ def lipschitz(loss: str, k: int) -> float:
     >>> lipschitz("crammer_singer", 2) == lipschitz("weston_watkins", 2)
     True
     """
-    one_of(loss, "loss", LOSSES)
+    one_of(loss, "loss", HINGES)
     k = integer(k, "k", 2)
     return sqrt(2.0) if loss == "crammer_singer" else sqrt(k * (k - 1.0))
 

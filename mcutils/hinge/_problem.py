@@ -1,16 +1,17 @@
 """The problem that objectives, duals and solvers share: losses, labels, costs and prices, checked once."""
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._checks import class_labels, cost_matrix, integer, number, one_of
+from .._checks import class_labels, cost_matrix, integer, number, one_of, reals, score_table, switch
 from .._typing import Floats, Ints
 from .._weights import example_weights
 from ..certificate import Certificate
-from ._class_map import ClassMap
-from ._losses import LOSSES, score_gaps, total
+from ._class_map import ClassMap, example_matrix
+from ._losses import HINGES, score_gaps, score_slopes, total
 
 # Multipliers may exceed their price by this part of it, which is rounding.
 _BEYOND = 1e-9
@@ -20,12 +21,14 @@ class HingeProblem:
     r"""What the machine minimises, but for the examples: the labels, and what their mistakes cost.
 
     :math:`\frac12 \sum_r \|f_r\|^2 + \sum_i C s_i \ell_i(f)`, with a Crammer-Singer or a Weston-Watkins hinge
-    of the gaps :math:`g_{ir} = \Delta(y_i, r) + f_r(x_i) - f_{y_i}(x_i)`. Functions of :mod:`mcutils.hinge`,
-    :mod:`mcutils.dual` and :mod:`mcutils.solver` take it together with the examples or their Gram matrix.
+    of the gaps :math:`g_{ir} = \Delta(y_i, r) + f_r(x_i) - f_{y_i}(x_i)`. Functions of :mod:`mcutils.dual`
+    and :mod:`mcutils.solver` take it together with a Gram matrix; with points it has the methods below.
 
-    The arguments are checked here. The methods take arrays of floats and do not check them again: tables of
-    scores, gaps, multipliers :math:`\alpha` and coefficients :math:`\beta` have a row for each example and a
-    column for each class, and the multipliers of the true classes are 0.
+    The arguments are checked here. :meth:`objective`, :meth:`objective_subgradient` and
+    :meth:`dual_objective` check theirs too. The other methods are the steps of solvers: they take arrays of
+    floats as they are. Their tables of scores, gaps, multipliers :math:`\alpha` and coefficients
+    :math:`\beta` have a row for each example and a column for each class, and the multipliers of the true
+    classes are 0.
 
     Parameters
     ----------
@@ -73,7 +76,7 @@ class HingeProblem:
         sample_weight: ArrayLike | None = None,
         n_classes: int | None = None,
     ):
-        self.loss = one_of(loss, "loss", LOSSES)
+        self.loss = one_of(loss, "loss", HINGES)
         price = number(C, "C", above=0)
         given = np.asarray(y)
         if given.ndim != 1 or not len(given):
@@ -101,6 +104,7 @@ class HingeProblem:
         m: int | None = None,
         k: int | None = None,
         rows: str = "multipliers",
+        columns: str = "multipliers",
     ) -> "HingeProblem":
         """A problem, or that of labels alone, refused if it does not have m examples and k classes.
 
@@ -109,8 +113,8 @@ class HingeProblem:
         problem : HingeProblem or (m,) array-like of int
         m, k : int, optional
             Where they are known from other arguments.
-        rows : str
-            The argument that has a row for each example.
+        rows, columns : str
+            The arguments that have a row for each example, and a column or row for each class.
 
         Returns
         -------
@@ -123,7 +127,7 @@ class HingeProblem:
             )
         if k not in (None, known.n_classes):
             raise ValueError(
-                f"problem must have the {k} classes of {rows}, found {known.n_classes}; its argument "
+                f"problem must have {k} classes, as {columns} has, found {known.n_classes}; its argument "
                 "n_classes says how many there are"
             )
         return known
@@ -283,6 +287,146 @@ class HingeProblem:
         residuals = self.residuals(self.multipliers(beta), gaps, self.slack(gaps))
         return Certificate(*self.values(beta, scores, gaps), residuals, n_iter)
 
+    # From points
+
+    def objective(
+        self,
+        W: ArrayLike,
+        X: Any,
+        *,
+        intercept: ArrayLike | None = None,
+        class_map: ClassMap | None = None,
+    ) -> float:
+        r""":math:`\frac12 \|W\|_F^2 + C \sum_i s_i \ell_i(W)`, what the machine minimises.
+
+        A bias is not regularised; append a feature that is always 1 for one that is.
+
+        Parameters
+        ----------
+        W : (k, d) array-like
+            A row for each class; with ``class_map`` the (p, d) parameters V, whose norm it then is.
+        X : (m, d) array-like or sparse matrix
+            The examples.
+        intercept : (k,) array-like, optional
+            What is added to the scores, by default 0.
+        class_map : ClassMap, optional
+            Another map than the block map.
+
+        Examples
+        --------
+        >>> X, y = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0, 1, 2]
+        >>> HingeProblem(y).objective([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], X)
+        2.0
+        >>> HingeProblem(y, loss="weston_watkins", C=2.0).objective([[0.0, 0.0]] * 3, X)
+        12.0
+        """
+        V, rows = _parameters(W, X, class_map)
+        points = self._points(X, len(rows), "W")
+        scores = points @ rows.T + _check_intercept(intercept, len(rows))
+        paid = self.losses(self.gaps(score_table(scores)))
+        return _in_range(float(0.5 * np.vdot(V, V) + self.prices @ paid))
+
+    def objective_subgradient(
+        self,
+        W: ArrayLike,
+        X: Any,
+        *,
+        class_map: ClassMap | None = None,
+    ) -> Floats:
+        r"""A subgradient of :meth:`objective`, :math:`W + C \sum_i s_i \, g_i x_i^\top`.
+
+        :math:`g_i` is the subgradient of the loss with respect to the scores, with the tie rules of
+        :func:`crammer_singer_subgradient` and :func:`weston_watkins_subgradient`. Parameters are those of
+        :meth:`objective`.
+
+        Returns
+        -------
+        array of the shape of ``W``
+
+        Examples
+        --------
+        >>> HingeProblem([1]).objective_subgradient([[0.0, 0.0], [0.0, 0.0]], [[1.0, 3.0]])
+        array([[ 1.,  3.],
+               [-1., -3.]])
+        """
+        V, rows = _parameters(W, X, class_map)
+        points = self._points(X, len(rows), "W")
+        gaps = self.gaps(score_table(points @ rows.T))
+        slopes = self.prices[:, None] * score_slopes(self.loss, gaps, self.labels)
+        by_class: Floats = (points.T @ slopes).T
+        return V + (by_class if class_map is None else class_map.matrix.T @ by_class)
+
+    def dual_objective(
+        self,
+        multipliers: ArrayLike,
+        X: Any,
+        *,
+        fit_intercept: bool = False,
+        class_map: ClassMap | None = None,
+    ) -> float:
+        r"""A lower bound of every value of :meth:`objective`.
+
+        A Crammer-Singer loss is at least every convex combination of the gaps, a Weston-Watkins loss at least
+        every combination with factors between 0 and 1. So for multipliers :math:`A_{ir} \ge 0`, with
+        :math:`\sum_{r \ne y_i} A_{ir} \le C s_i` for Crammer-Singer and :math:`A_{ir} \le C s_i` for
+        Weston-Watkins, no value is below
+
+        .. math:: \sum_{i,r} A_{ir} \Delta(y_i, r)
+            - \tfrac12 \Big\| \sum_{i,r} A_{ir} (e_{y_i} - e_r) x_i^\top \Big\|_F^2 .
+
+        A bias b adds :math:`\sum_{i,r} A_{ir} (b_r - b_{y_i})` to that combination of the gaps. Collected by
+        classes, b_y has as its factor what the other classes' examples put on y, less what the examples of y
+        put on others. If the two are equal for each class, b drops out, and the bound holds for every bias.
+        See :func:`balanced_multipliers`.
+
+        Parameters
+        ----------
+        multipliers : (m, k) array-like
+            A. The column of the true class is not looked at. It must be feasible up to rounding, 1e-9 of
+            :math:`C s_i`, and is scaled down by what it is beyond.
+        fit_intercept : bool
+            Whether the bound is to hold for every bias. Multipliers that are not balanced, by more than 1e-9
+            of all prices in sum, are then refused.
+        X, class_map
+            As in :meth:`objective`.
+
+        Examples
+        --------
+        >>> problem, X = HingeProblem([0, 1]), [[1.0], [-1.0]]
+        >>> problem.dual_objective([[0.0, 0.25], [0.25, 0.0]], X), problem.objective([[0.5], [-0.5]], X)
+        (0.25, 0.25)
+        """
+        fit_intercept = switch(fit_intercept, "fit_intercept")
+        A = reals(multipliers, "multipliers").copy()
+        m = len(self.labels)
+        if A.ndim != 2 or len(A) != m or A.shape[1] < 2:
+            raise ValueError(
+                f"multipliers must have a row for each of the {m} examples and a column for each of at least "
+                f"two classes, found shape {A.shape}"
+            )
+        k = A.shape[1]
+        if class_map is not None and class_map.n_classes != k:
+            raise ValueError(
+                f"class_map must be of the {k} classes of multipliers, found {class_map.n_classes}"
+            )
+        points = self._points(X, k, "multipliers")
+        A = self.into_bounds(A)
+        if fit_intercept:
+            unpaid = self.coefficients(A).sum(axis=0)
+            if np.abs(unpaid).max() > 1e-9 * self.prices.sum():
+                raise ValueError(
+                    "multipliers must be balanced with an intercept, found that the examples of each class "
+                    f"put on others, beyond what these put on it: {unpaid.tolist()}"
+                )
+        linear, square = self.dual_terms(A, points, class_map)
+        return _in_range(linear - square)
+
+    def _points(self, X: Any, k: int, columns: str) -> Any:
+        """The examples, as many as there are labels; another argument has ``k`` classes."""
+        points = example_matrix(X)
+        HingeProblem.of(self, points.shape[0], k, "X", columns)
+        return points
+
     def largest_cost(self) -> float:
         """The largest cost, and 1 where all are 0."""
         return float(self.costs.max()) or 1.0
@@ -293,3 +437,27 @@ class HingeProblem:
         used = multipliers.sum(axis=1, keepdims=True) if crammer_singer else multipliers
         left: Floats = self.prices[:, None] - used
         return left
+
+
+def _parameters(W: ArrayLike, X: Any, class_map: ClassMap | None) -> tuple[Floats, Floats]:
+    """The parameters, and the rows of the classes that they make."""
+    V = reals(W, "W")
+    if V.ndim != 2 or np.ndim(X) != 2 or V.shape[1] != np.shape(X)[1]:
+        raise ValueError(
+            f"W must be a matrix with a column for each feature of X, found the shapes {V.shape} "
+            f"and {np.shape(X)}"
+        )
+    return V, V if class_map is None else class_map.to_rows(V)
+
+
+def _check_intercept(intercept: ArrayLike | None, k: int) -> Floats:
+    found = np.zeros(k) if intercept is None else reals(intercept, "intercept")
+    if found.shape != (k,):
+        raise ValueError(f"intercept must be a number for each of the {k} classes, found shape {found.shape}")
+    return found
+
+
+def _in_range(value: float) -> float:
+    if not isfinite(value):
+        raise ValueError("the value leaves the range of floating point; scale X, W or C")
+    return value
