@@ -93,11 +93,8 @@ It names {ref}`sec-toy-sums`.
 
 
 def files_of(site: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(site).as_posix(): path.read_bytes()
-        for path in site.rglob("*")
-        if path.is_file() and path.name != "searchindex.js"
-    }
+    files = (path for path in site.rglob("*") if path.is_file())
+    return {path.relative_to(site).as_posix(): path.read_bytes() for path in files}
 
 
 def test_a_change_of_a_sentence_gives_the_site_of_a_clean_build(book: Path):
