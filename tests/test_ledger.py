@@ -417,6 +417,7 @@ sys.path.insert(0, {str(ROOT)!r})
 extensions = ["myst_nb", "sphinx_external_toc", "sphinx_proof", "sphinxcontrib.bibtex"]
 extensions.append("tools.sphinx.ledger_pages")
 external_toc_path = "_toc.yml"
+external_toc_exclude_missing = True
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 bibtex_bibfiles = ["references.bib"]
 nb_execution_mode = "off"
@@ -441,15 +442,15 @@ PAGE = """# Made from the ledger
 
 ## Errors
 
-```{errata-list} errors
+```{errata-errors}
 ```
 
 ## Slips
 
-```{errata-list} slips
+```{errata-slips}
 ```
 
-```{errata-list} right
+```{errata-right}
 ```
 
 ```{benchmark-table}
@@ -485,6 +486,10 @@ def build(root: Path) -> subprocess.CompletedProcess[str]:
     (root / "conf.py").write_text(CONF)
     entry = "@book{key1960, author={Key, Ann}, title={Keys}, publisher={Lock}, year={1960}}"
     (root / "references.bib").write_text(entry)
+    return sphinx(root)
+
+
+def sphinx(root: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-n", "-b", "html", str(root), str(root / "out")]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -519,6 +524,22 @@ def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
     assert "K: A, 2014" in shown
     assert "Corrected in Theorem 1" in shown
     assert "1.2 s (ours) against 2 s (scikit-learn) 0.61 (0.50 to 0.70, 7 repeats)" in shown
+
+
+@pytest.mark.ci
+def test_a_page_is_read_again_when_its_text_has_changed(tmp_path: Path) -> None:
+    write_book(tmp_path)
+    assert build(tmp_path).returncode == 0
+    texts = tmp_path / "out" / ".doctrees" / "texts"
+    before = {text.name: text.stat().st_mtime_ns for text in texts.iterdir()}
+    page = tmp_path / "out" / "made.html"
+    errata = tmp_path / "errata.yml"
+    errata.write_text(errata.read_text().replace("teh", "hte"))
+    done = sphinx(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "hte" in page.read_text(encoding="utf-8")
+    after = {text.name: text.stat().st_mtime_ns for text in texts.iterdir()}
+    assert [name for name in after if before[name] != after[name]] == ["errata-slips.txt"]
 
 
 @pytest.mark.ci

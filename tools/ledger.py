@@ -12,6 +12,7 @@ What counts as a statement is decided by the Markdown parser that the site itsel
 is merely shown inside a code block is text and no statement.
 """
 
+import functools
 import re
 import sys
 from collections.abc import Iterator
@@ -49,13 +50,14 @@ BACK_MATTER = ("bibliography", "errata", "notation")
 # Directives whose body is not MyST: what looks like a directive inside is text.
 OPAQUE = {"code", "code-block", "code-cell", "sourcecode", "math", "raw", "eval-rst", "parsed-literal"}
 
-_MARKDOWN = (
-    MarkdownIt("commonmark")
-    .use(front_matter_plugin)
-    .use(colon_fence_plugin)
-    .use(myst_block_plugin)
-    .use(myst_role_plugin)
-)
+
+def _parser() -> MarkdownIt:
+    plugins = (front_matter_plugin, colon_fence_plugin, myst_block_plugin, myst_role_plugin)
+    return functools.reduce(MarkdownIt.use, plugins, MarkdownIt("commonmark"))
+
+
+_MARKDOWN = _parser()
+_BLOCKS = _parser().disable("inline")  # what stands inside a line takes most of the time
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,6 @@ class Waiver:
 class Book:
     root: Path
     documents: list[str] = field(default_factory=list)  # of _toc.yml, in reading order
-    files: list[Path] = field(default_factory=list)  # everything that was read
     lectures: dict[str, dict[str, Any]] = field(default_factory=dict)
     items: dict[str, dict[str, str]] = field(default_factory=dict)  # source id -> owner, where, summary
     errata: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -195,7 +196,7 @@ def options(body: str) -> tuple[dict[str, str], str]:
 def citations(source: str) -> tuple[str, ...]:
     """The keys of every {cite} role in a piece of MyST, code spans and code blocks left out."""
     keys: list[str] = []
-    for token in _MARKDOWN.parse(source):
+    for token in _MARKDOWN.parse(source) if "{cite" in source else ():
         named = directive(token)
         if named and named[0] not in OPAQUE:
             keys.extend(citations(options(token.content)[1]))
@@ -212,7 +213,7 @@ def outline(source: str) -> Iterator[tuple[str, Any]]:
     line of as many or more of the same character. So an inner fence that is as long as the outer one closes
     the outer one too early, here as on the page.
     """
-    tokens = _MARKDOWN.parse(source)
+    tokens = _BLOCKS.parse(source)
     for i, token in enumerate(tokens):
         if token.type == "myst_target":
             yield "target", token.content
@@ -311,7 +312,6 @@ def read(root: Path) -> Book:
     book = Book(root)
 
     def load(name: str) -> Any:
-        book.files.append(root / name)
         return yaml.safe_load((root / name).read_text(encoding="utf-8")) or {}
 
     book.documents = list(documents(load("_toc.yml")))
@@ -326,10 +326,8 @@ def read(root: Path) -> Book:
     for document in book.documents:
         notebook, page = root / f"{document}.ipynb", root / f"{document}.md"
         if notebook.exists():
-            book.files.append(notebook)
             _Reader(book, notebook).notebook(nbformat.read(notebook, as_version=4).cells)
         elif page.exists():
-            book.files.append(page)
             _Reader(book, page).page(page.read_text(encoding="utf-8"))
         else:
             book.problems.append(Problem(Place("_toc.yml"), f"lists {document}, which does not exist"))

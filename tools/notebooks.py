@@ -16,6 +16,8 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import functools
+import gc
 import hashlib
 import json
 import re
@@ -123,6 +125,7 @@ def code_cells(nb: NotebookNode) -> Iterator[tuple[int, NotebookNode]]:
 # -- the two first cells -----------------------------------------------------------------
 
 
+@functools.cache
 def macros() -> dict[str, str]:
     """The table of web/macros.yml: `\\name` to TeX."""
     table: dict[str, str] = yaml.safe_load((ROOT / "web" / "macros.yml").read_text(encoding="utf-8"))
@@ -315,17 +318,18 @@ def _form(path: Path, nb: NotebookNode) -> Iterator[str]:
         yield "the second cell is not the setup cell that finds mcutils; run `make notebooks`"
     normal = copy.deepcopy(nb)
     normalise(normal)
-    expected = text(normal).splitlines()
-    present = path.read_bytes().decode().splitlines()
-    for number, (here, wanted) in enumerate(zip(present, expected, strict=False), start=1):
+    expected, present = text(normal), path.read_bytes().decode()
+    if present == expected:
+        return
+    both = zip(present.splitlines(), expected.splitlines(), strict=False)
+    for number, (here, wanted) in enumerate(both, start=1):
         if here != wanted:
             yield (
                 f"line {number} of the file is {here.strip()[:60]!r}, in the committed form "
                 f"{wanted.strip()[:60]!r}; run `make notebooks`"
             )
             return
-    if path.read_bytes() != text(normal).encode():
-        yield "differs at its end or in its line ends from the committed form; run `make notebooks`"
+    yield "differs at its end or in its line ends from the committed form; run `make notebooks`"
 
 
 def _metadata(cell: NotebookNode) -> Iterator[str]:
@@ -444,6 +448,7 @@ def _figure(cell: NotebookNode, topic: str, seen: dict[str, str], where: str) ->
 
 def check(paths: list[Path]) -> int:
     """Print every finding. Exit status."""
+    gc.disable()  # for a second, in which thousands of syntax trees come and go
     found = [message for path in paths for message in findings(path)]
     for message in found:
         print(message, file=sys.stderr)

@@ -131,7 +131,8 @@ def usage():
 def surroundings(command):
     """The environment variables of the programs: the same results whatever the user has set up."""
     variables = dict(os.environ)
-    for name in ("PYTHONPATH", "PYTHONHOME", "JUPYTER_PATH", "MPLBACKEND"):
+    # without bytecode every program would compile all that it imports: seconds each time
+    for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "JUPYTER_PATH", "MPLBACKEND"):
         variables.pop(name, None)
     scripts = os.path.dirname(environment.PYTHON)
     variables.update(

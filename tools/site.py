@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import gc
 import hashlib
 import http.server
 import json
@@ -73,6 +74,7 @@ def run_sphinx() -> int:
     """Sphinx as Jupyter Book configures it, in several processes. Exit status."""
     from jupyter_book.sphinx import build_sphinx  # type: ignore[import-untyped]
 
+    gc.disable()  # it looks through the trees of all pages again and again: half of the time, for little
     print(f"Building with {PROCESSES} processes", flush=True)
     result = build_sphinx(
         ROOT,

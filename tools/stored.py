@@ -119,7 +119,8 @@ def seen(nb: nbformat.NotebookNode) -> list[Path]:
         sources = [Source("\n\n".join(_code(nb)), "")]
     except SyntaxError:  # executing it, or checking it, says where
         return []
-    waiting = sorted(sources[0].modules)
+    names = set(sources[0].modules)
+    waiting = list(names)
     modules: set[Path] = set()
     while waiting:
         for path in _files_of(waiting.pop()):
@@ -127,11 +128,12 @@ def seen(nb: nbformat.NotebookNode) -> list[Path]:
                 modules.add(path)
                 status = path.stat()
                 sources.append(_source(path, status.st_mtime_ns, status.st_size))
-                waiting.extend(sources[-1].modules)
+                waiting.extend(sources[-1].modules - names)
+                names |= sources[-1].modules
     strings = set().union(*(source.strings for source in sources))
     data = {file for path in modules for file in _data_beside(path) if file.stem in strings}
-    names = {string.rpartition("/")[2] for string in strings}
-    named = {file for file in files() if file.name in names and file.suffix not in (".py", ".ipynb")}
+    ends = {string.rpartition("/")[2] for string in strings}
+    named = {file for file in files() if file.name in ends and file.suffix not in (".py", ".ipynb")}
     return sorted(modules | data | named)
 
 

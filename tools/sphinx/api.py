@@ -67,13 +67,15 @@ def files_of(module: str) -> list[Path]:
     return [file for folder in folders for file in sorted(Path(folder).rglob("*.py"))]
 
 
-def read_packages(app: Sphinx) -> None:
-    """Give autodoc each package of mcutils as one source."""
+def read_packages(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Give autodoc each package of mcutils as one source, before it reads a page that shows some."""
+    if "automodule::" not in source[0]:
+        return
     for module in pkgutil.iter_modules([str(files_of("mcutils")[0].parent)], "mcutils."):
         if module.ispkg:
             files = files_of(module.name)
-            source = "\n".join(file.read_text(encoding="utf-8") for file in files)
-            analyzer = ModuleAnalyzer(source, module.name, str(files[0]))
+            text = "\n".join(file.read_text(encoding="utf-8") for file in files)
+            analyzer = ModuleAnalyzer(text, module.name, str(files[0]))
             analyzer.analyze()
             # names that stand in several files have left gaps, but autodoc counts on numbers without gaps
             in_order = sorted(analyzer.tagorder, key=analyzer.tagorder.__getitem__)
@@ -89,7 +91,7 @@ def depend_on_files(app: Sphinx, what: str, name: str, obj: Any, options: Any, l
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("builder-inited", read_packages)
+    app.connect("source-read", read_packages)
     app.connect("autodoc-process-docstring", depend_on_files)
     app.connect("object-description-transform", link_types)
     app.connect("autodoc-process-signature", class_signature)

@@ -29,6 +29,8 @@ SETTINGS = re.compile(
 )
 MADE_OF = re.compile(r"/\* made of (.*?) \*/")
 IMPORT = re.compile(r"""@import\s+(?:url\()?["']?([^"')]+)["']?\)?\s*;""")
+# for bytes.translate, three times as fast as a regular expression: a space for each sign that is in no name
+SPACED = bytes(b if b >= 128 or chr(b).isalnum() or chr(b) in "_-" else 32 for b in range(256))
 ADDRESS = re.compile(r"""url\(\s*["']?(?!data:|https?:|#)([^"')]+)["']?\s*\)""")
 
 
@@ -84,8 +86,10 @@ def used(rules: Iterable[Any], words: set[str]) -> Iterator[str]:
 
 
 def words_of_the_site(out: Path) -> set[str]:
+    """All that could be a name in a page or a script."""
     files = [*out.rglob("*.html"), *out.rglob("*.js")]
-    return {word for file in files for word in re.findall(r"[\w-]+", file.read_text(encoding="utf-8"))}
+    words = {word for file in files for word in file.read_bytes().translate(SPACED).split()}
+    return {word.decode() for word in words}
 
 
 def bundle(app: Sphinx, exception: Exception | None) -> None:

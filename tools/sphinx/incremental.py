@@ -21,6 +21,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.util.index_entries import split_index_msg
 from sphinx_proof.domain import ProofDomain
 
 from tools import notebooks, stored
@@ -49,10 +50,9 @@ def canonical(value: Any) -> Iterator[str]:
     elif hasattr(value, "_asdict"):
         yield from canonical(value._asdict())
     elif isinstance(value, list | tuple):
-        yield "["
-        for item in value:
-            yield from canonical(item)
-        yield "]"
+        items = ["".join(canonical(item)) for item in value]
+        # what pages have registered stands in the order in which they were read
+        yield from ("[", *(sorted(items) if any(hasattr(item, "docname") for item in value) else items), "]")
     elif hasattr(value, "__dict__"):
         yield type(value).__name__
         yield from canonical(vars(value))
@@ -99,6 +99,18 @@ def write_all_if_needed(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return sorted(env.found_docs)
 
 
+def index_entries_for_search(app: Sphinx, env: BuildEnvironment) -> None:
+    """The terms of the index, of all pages: of those that it does not write, Sphinx forgets them."""
+    for docname, entries in sorted(env.domaindata["index"]["entries"].items()):
+        env._search_index_index_entries[docname] = sorted(
+            {
+                (term, target or "", main)
+                for kind, value, target, main, _ in entries
+                for term in split_index_msg(kind, value)
+            }
+        )
+
+
 def drop_old_images(app: Sphinx, exception: Exception | None) -> None:
     """Figures that no page shows any more."""
     if exception or app.builder.format != "html":
@@ -117,5 +129,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     ProofDomain.merge_domaindata = nothing_to_merge
     app.connect("env-get-outdated", with_new_outputs)
     app.connect("env-get-updated", write_all_if_needed, priority=900)  # after all that number and collect
+    app.connect("env-check-consistency", index_entries_for_search)  # when the environment has been stored
     app.connect("build-finished", drop_old_images)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
