@@ -85,9 +85,9 @@ def check_solution(found, gram, y, C, bias, atol=1e-4):
     assert found.certificate.dual == pytest.approx(found.alpha.sum() - square / 2, rel=1e-9, abs=rough)
     if bias:
         assert abs(beta.sum()) <= 1e-12 * max(1.0, found.alpha.sum())
-        assert found.bias_interval[0] <= found.intercept <= found.bias_interval[1]
+        assert found.intercept_interval[0] <= found.intercept <= found.intercept_interval[1]
     else:
-        assert (found.intercept, found.bias_interval) == (0.0, (0.0, 0.0))
+        assert (found.intercept, found.intercept_interval) == (0.0, (0.0, 0.0))
     np.testing.assert_array_equal(found.support, np.flatnonzero(found.alpha))
     # complementary slackness, as far as the gap allows: it is the sum of these products
     product = found.alpha * (1 - y * found.scores)
@@ -112,7 +112,7 @@ def test_every_bias_of_the_interval_is_optimal_and_no_other(trial):
     def paid(b):
         return C @ np.maximum(0, 1 - y * (inner + b))
 
-    low, high = found.bias_interval
+    low, high = found.intercept_interval
     least = paid(found.intercept)
     rounding = 1e-9 * C.sum() * (1 + np.abs(inner).max())
     for b in (low, high, (low + high) / 2):
@@ -129,15 +129,15 @@ def test_the_interval_of_biases_where_no_multiplier_is_free():
     """x = -1, 1 and C = 0.1: both multipliers are C, w = 0.2, and each b up to 0.8 pays the same slack."""
     found = binary.solve_svm([[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=0.1)
     assert found.kinds.tolist() == ["bound", "bound"]
-    np.testing.assert_allclose(found.bias_interval, [-0.8, 0.8], rtol=1e-12)
+    np.testing.assert_allclose(found.intercept_interval, [-0.8, 0.8], rtol=1e-12)
     assert found.intercept == 0.0
     # with one more positive example the slope never vanishes: one bias, though none is free
     gram = np.outer([-1, 1, 1], [-1, 1, 1])
     found = binary.solve_svm(gram, [-1, 1, 1], C=0.1)
-    np.testing.assert_allclose(found.bias_interval, [0.8, 0.8], rtol=1e-12)
+    np.testing.assert_allclose(found.intercept_interval, [0.8, 0.8], rtol=1e-12)
     # a zero Gram matrix: the majority decides, and nothing does where there is none
-    assert binary.solve_svm(np.zeros((3, 3)), [1, 1, -1]).bias_interval == (1.0, 1.0)
-    assert binary.solve_svm(np.zeros((2, 2)), [1, -1]).bias_interval == (-1.0, 1.0)
+    assert binary.solve_svm(np.zeros((3, 3)), [1, 1, -1]).intercept_interval == (1.0, 1.0)
+    assert binary.solve_svm(np.zeros((2, 2)), [1, -1]).intercept_interval == (-1.0, 1.0)
 
 
 @pytest.mark.parametrize("bias", [True, False])

@@ -366,7 +366,7 @@ def test_scores_bias_and_kinds_are_those_of_python(svm, name):
     expected = binary.solve_svm(gram, y, C=2.0, tol=1e-12)
     scores = gram @ (found["alpha"] * y) + found["bias"]
     np.testing.assert_allclose(scores, expected.scores, atol=1e-5)
-    np.testing.assert_allclose(found["interval"], expected.bias_interval, atol=1e-5)
+    np.testing.assert_allclose(found["interval"], expected.intercept_interval, atol=1e-5)
     assert found["kinds"] == expected.kinds.tolist()
     assert found["mistakes"] == (np.where(scores > 0, 1, -1) != y).tolist()
     assert {"none", "free", "bound"} == set(found["kinds"])

@@ -61,7 +61,7 @@ class SVMSolution:
         Multipliers; :math:`w = \sum_i \alpha_i y_i \phi(x_i)`.
     intercept : float
         :math:`b`, with this w optimal; 0.0 for a machine without bias.
-    bias_interval : (float, float)
+    intercept_interval : (float, float)
         All optimal biases with this w: one point twice, except where no multiplier is free
         (cor-kernel-bias).
     scores : (m,) array
@@ -86,7 +86,7 @@ class SVMSolution:
 
     alpha: Floats
     intercept: float
-    bias_interval: tuple[float, float]
+    intercept_interval: tuple[float, float]
     scores: Floats
     slack: Floats
     kinds: NDArray[np.str_]
@@ -167,7 +167,7 @@ def solve_svm(
     >>> import numpy as np
     >>> gram = np.array([[0.0, 0.0], [0.0, 1.0]])
     >>> soft = solve_svm(gram, [-1, 1], C=0.5)
-    >>> soft.alpha, soft.kinds.tolist(), soft.bias_interval
+    >>> soft.alpha, soft.kinds.tolist(), soft.intercept_interval
     (array([0.5, 0.5]), ['bound', 'bound'], (-1.0, 0.5))
     >>> solve_svm(gram, [-1, 1], C=3.0).alpha
     array([2., 2.])
@@ -350,7 +350,7 @@ def _solve_soft(
     return SVMSolution(
         alpha=alpha,
         intercept=b,
-        bias_interval=interval,
+        intercept_interval=interval,
         scores=scores,
         slack=slack,
         kinds=_kinds(alpha, prices),
@@ -453,7 +453,7 @@ def _solve_hard(
     return SVMSolution(
         alpha=alpha,
         intercept=b,
-        bias_interval=(b, b),
+        intercept_interval=(b, b),
         scores=scores,
         slack=np.where(used, 0.0, np.maximum(0.0, 1.0 - y * scores)),
         kinds=_kinds(alpha, np.full(len(y), np.inf)),
