@@ -4,6 +4,7 @@ import pickle
 import tracemalloc
 import warnings
 from fractions import Fraction
+from functools import partial
 from math import exp, log
 
 import numpy as np
@@ -31,6 +32,8 @@ from mcutils.softmax import SoftmaxRegression, WithProbabilities, _newton, _obje
 SCORES = hnp.arrays(
     np.float64, st.tuples(st.integers(1, 5), st.integers(2, 6)), elements=st.floats(-30, 30, width=32)
 )
+
+precise = partial(SoftmaxRegression, tol=1e-9)
 
 
 def labels_for(f, seed):
@@ -207,7 +210,7 @@ def problem(trial):
 def test_a_minimum_is_certified_and_agrees_with_another_method(trial, bias):
     X, y, weights, C = problem(trial)
     k, d = y.max() + 1, X.shape[1]
-    machine = SoftmaxRegression(C=C, fit_intercept=bias).fit(X, y, sample_weight=weights)
+    machine = precise(C=C, fit_intercept=bias).fit(X, y, sample_weight=weights)
     assert machine.converged_
     assert machine.certificate_.certifies(1e-8)
     value = softmax.objective(
@@ -318,7 +321,7 @@ def scaled(load):
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
 def test_the_objective_is_that_of_logistic_regression(load, bias, C):
     X, y = scaled(load)
-    machine = SoftmaxRegression(C=C, fit_intercept=bias).fit(X, y)
+    machine = precise(C=C, fit_intercept=bias).fit(X, y)
     peer = LogisticRegression(C=C, fit_intercept=bias, tol=1e-8, max_iter=10_000).fit(X, y)
     value = softmax.objective(peer.coef_, X, y, C=C, intercept=peer.intercept_)
     assert machine.certificate_.primal == pytest.approx(value, rel=1e-6, abs=1e-6)
@@ -363,7 +366,7 @@ def test_the_book_says_what_cvxopt_says():
 
     options = {"show_progress": False, "abstol": 1e-10, "reltol": 1e-10, "feastol": 1e-10}
     found = solvers.cp(at, options=options)
-    machine = SoftmaxRegression(fit_intercept=False).fit(X, y, sample_weight=weights)
+    machine = precise(fit_intercept=False).fit(X, y, sample_weight=weights)
     assert machine.certificate_.primal == pytest.approx(found["primal objective"], rel=1e-7)
 
 
@@ -376,7 +379,7 @@ def test_separable_data_need_the_norm():
     X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
     norms, losses = [], []
     for C in (1.0, 1e3, 1e6, 1e9):
-        machine = SoftmaxRegression(C=C).fit(X, y)
+        machine = precise(C=C).fit(X, y)
         assert machine.converged_
         norms.append(np.linalg.norm(machine.coef_))
         losses.append(softmax.cross_entropy(X @ machine.coef_.T + machine.intercept_, y).sum())
@@ -406,7 +409,7 @@ def test_sparse_input_stays_sparse():
     X = sparse.random(m, d, density=0.001, random_state=np.random.RandomState(0), format="csr")
     y = np.arange(m) % k
     tracemalloc.start()
-    machine = SoftmaxRegression(max_iter=30).fit(X, y)
+    machine = precise(max_iter=30).fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert machine.converged_
@@ -416,7 +419,7 @@ def test_sparse_input_stays_sparse():
 def test_many_features_and_few_examples():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 400)), np.arange(30) % 3
-    machine = SoftmaxRegression(C=10.0).fit(X, y)
+    machine = precise(C=10.0).fit(X, y)
     assert machine.converged_
     assert machine.score(X, y) == 1.0
 
@@ -427,11 +430,11 @@ def test_features_of_all_sizes_centred_or_not_and_dependent():
     X = X * np.logspace(-3, 3, X.shape[1])
     for Z in (X, X + 10.0, dependent, sparse.csr_matrix(X)):
         for bias in (True, False):
-            machine = SoftmaxRegression(C=10.0, fit_intercept=bias).fit(Z, y)
+            machine = precise(C=10.0, fit_intercept=bias).fit(Z, y)
             assert machine.converged_
             assert machine.n_iter_ < 60
     # what is added to a feature moves the intercepts only
-    there, here = (SoftmaxRegression(C=10.0).fit(scaled(load_wine)[0] + shift, y) for shift in (1e3, 0.0))
+    there, here = (precise(C=10.0).fit(scaled(load_wine)[0] + shift, y) for shift in (1e3, 0.0))
     np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-4)
     np.testing.assert_allclose(there.intercept_ + 1e3 * there.coef_.sum(axis=1), here.intercept_, atol=1e-3)
 
@@ -458,7 +461,7 @@ def test_factors_are_made_only_where_they_save_time(monkeypatch):
 
     def work(X, y, C):
         products[0] = factors[0] = 0
-        machine = SoftmaxRegression(C=C).fit(X, y)
+        machine = precise(C=C).fit(X, y)
         assert machine.converged_
         return machine.certificate_, factors[0], products[0] + X.shape[1] / 2 * factors[0], machine.n_iter_
 
@@ -491,10 +494,8 @@ def test_rounding_is_not_certified_away():
         X, y = rng.normal(size=(60, 3)) + offset, np.arange(60) % 3
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            machine = SoftmaxRegression(C=1e3).fit(X, y)
-        exact = (
-            SoftmaxRegression(C=1e3).fit(X - offset, y).certificate_
-        )  # the same problem: the offset is exact
+            machine = precise(C=1e3).fit(X, y)
+        exact = precise(C=1e3).fit(X - offset, y).certificate_  # the same problem: the offset is exact
         assert machine.certificate_.dual <= exact.primal * (1 + 1e-9)
         found = machine.certificate_
         assert found.primal >= exact.dual * (1 - 1e-9) - (found.primal - found.dual)
@@ -528,7 +529,7 @@ def test_the_intercepts_alone_give_the_shares_of_the_classes():
 
 def test_a_warm_start_begins_where_the_last_fit_ended():
     X, y = scaled(load_wine)
-    machine = SoftmaxRegression(warm_start=True).fit(X, y)
+    machine = precise(warm_start=True).fit(X, y)
     cold = machine.n_iter_
     machine.fit(X, y)
     assert machine.certificate_.n_iter == 0
@@ -543,7 +544,7 @@ def test_a_warm_start_begins_where_the_last_fit_ended():
 def test_too_few_steps_are_admitted():
     X, y = scaled(load_wine)
     with pytest.warns(ConvergenceWarning, match=r"tol=1e-09 in 1 steps: the relative gap is"):
-        machine = SoftmaxRegression(max_iter=1).fit(X, y)
+        machine = precise(max_iter=1).fit(X, y)
     assert not machine.converged_
     assert machine.certificate_.gap > 1e-9
 
@@ -551,12 +552,12 @@ def test_too_few_steps_are_admitted():
 def test_labels_logarithms_and_ties():
     X, y = scaled(load_iris)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    machine = SoftmaxRegression().fit(X, names)
+    machine = precise().fit(X, names)
     assert machine.classes_.tolist() == ["setosa", "versicolor", "virginica"]
     assert machine.score(X, names) > 0.95
     np.testing.assert_allclose(np.exp(machine.predict_log_proba(X)), machine.predict_proba(X), rtol=1e-12)
     assert (machine.predict(X) == machine.classes_[machine.decision_function(X).argmax(axis=1)]).all()
-    even = SoftmaxRegression(fit_intercept=False).fit([[1.0], [-1.0]], ["b", "a"])
+    even = precise(fit_intercept=False).fit([[1.0], [-1.0]], ["b", "a"])
     assert even.predict([[0.0]]).tolist() == ["a"]  # a tie
     far = even.predict_log_proba([[1e6]])
     assert np.isfinite(far).all()
@@ -771,11 +772,13 @@ def test_held_out_examples_calibrate_a_machine_that_is_trained_already(split_dig
 def test_two_classes_use_the_one_score():
     X, y = make_blobs(200, centers=2, cluster_std=4.0, random_state=0)
     names = np.array(["no", "yes"])[y]
-    found = WithProbabilities(binary.BinarySVM(), random_state=0).fit(X, names)
+    found = WithProbabilities(binary.BinarySVM(tol=1e-9), random_state=0).fit(X, names)
     f = found.estimator_.decision_function(X)
     T = found.temperatures_[0].temperature
     np.testing.assert_allclose(found.predict_proba(X)[:, 1], 1 / (1 + np.exp(-f / T)), atol=1e-12)
-    coupled = WithProbabilities(OneVsOne(binary.BinarySVM()), method="coupling", random_state=0).fit(X, names)
+    coupled = WithProbabilities(OneVsOne(binary.BinarySVM(tol=1e-9)), method="coupling", random_state=0).fit(
+        X, names
+    )
     np.testing.assert_allclose(coupled.predict_proba(X), found.predict_proba(X), atol=1e-6)
 
 

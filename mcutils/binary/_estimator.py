@@ -38,7 +38,7 @@ class BinarySVM(ScoreClassifier):
         :math:`(\gamma \langle x, z \rangle + \text{coef0})^{\text{degree}}`.
     fit_intercept : bool, default=True
         Whether the machine has a bias.
-    tol : float, default=1e-6
+    tol : float, default=1e-4
         How far primal and dual may be apart, relative to the primal.
     max_iter : int, default=10,000,000
         The most steps of the solver; see :func:`solve_svm`.
@@ -105,7 +105,7 @@ class BinarySVM(ScoreClassifier):
         degree: int = 3,
         coef0: float = 0.0,
         fit_intercept: bool = True,
-        tol: float = 1e-6,
+        tol: float = 1e-4,
         max_iter: int = 10_000_000,
         class_weight: dict[Any, float] | str | None = None,
     ):

@@ -33,7 +33,7 @@ class SoftmaxRegression(ScoreClassifier):
         The price of the losses, positive and finite; :math:`\lambda = 1/(mC)`.
     fit_intercept : bool, default=True
         Whether each class has an intercept.
-    tol : float, default=1e-9
+    tol : float, default=1e-4
         How far primal and dual may be apart, relative to the primal (and at least 1).
     max_iter : int, default=100
         The most Newton steps; each has up to 600 products with X.
@@ -91,7 +91,7 @@ class SoftmaxRegression(ScoreClassifier):
         *,
         C: float = 1.0,
         fit_intercept: bool = True,
-        tol: float = 1e-9,
+        tol: float = 1e-4,
         max_iter: int = 100,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
