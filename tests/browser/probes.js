@@ -212,7 +212,10 @@ globalThis.mcProbe = (() => {
     spare.forEach((wrapper) => wrapper.replaceWith(...wrapper.childNodes));
     formulas.forEach((formula, i) => {
       formula.textContent = formula.textContent;
-      if (!formula.closest(".katex-display")) return; // the others break between lines, with the text
+      if (!formula.closest(".katex-display")) { // it breaks between lines as before, for text: anywhere
+        formula.style.overflowWrap = "anywhere";
+        return;
+      }
       Object.assign(formula.style, { display: "block", height: `${heights[i]}px`, overflow: "hidden" });
     });
     all("math").forEach((math) => (math.textContent = math.textContent));
