@@ -213,7 +213,7 @@ globalThis.mcProbe = (() => {
     formulas.forEach((formula, i) => {
       formula.textContent = formula.textContent;
       if (!formula.closest(".katex-display")) { // it breaks between lines as before, for text: anywhere
-        formula.style.overflowWrap = "anywhere";
+        Object.assign(formula.style, { overflowWrap: "anywhere", whiteSpace: "normal" });
         return;
       }
       Object.assign(formula.style, { display: "block", height: `${heights[i]}px`, overflow: "hidden" });
