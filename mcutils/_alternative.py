@@ -25,8 +25,8 @@ _EPS = float(np.finfo(np.float64).eps)
 # The largest prime below 2^26: sums of up to 2^10 products of two remainders fit 64 bits.
 _PRIME = 67_108_859
 _DIGIT = 26
-# Up to so many columns the simplex method is run on whole numbers where floating point decides nothing; with
-# more of them the digits take minutes.
+# Where floating point decides nothing, the simplex method runs on whole numbers: up to this many columns, for
+# with more the digits take minutes.
 _MOST_COLUMNS = 50
 
 
@@ -39,7 +39,7 @@ def decide(
     ----------
     table : (n, D) array of float64, integers or numbers of Python
     n_strict : int
-        The first so many rows are strict.
+        The number of strict rows, which come first.
     blocks : int
         The columns are this number of equal blocks, each with a constant feature, its negative or 0 in the
         last column. The programme then sees the other features shifted to their midpoints, since a distant
@@ -160,7 +160,7 @@ class Rows:
     factors : list of Fraction
         Of the columns. Those of floating-point numbers are powers of two.
     n_strict : int
-        The first so many rows are strict.
+        The number of strict rows, which come first.
     """
 
     def __init__(self, table: NDArray[Any], n_strict: int):
@@ -198,8 +198,8 @@ class Rows:
         """The products of some rows and v, all times the same positive number."""
         inner = [entry / factor for entry, factor in zip(v, self.factors, strict=True)]
         common = lcm(*(entry.denominator for entry in inner))
-        found: list[int] = (self.whole(chosen) @ objects([int(entry * common) for entry in inner])).tolist()
-        return found
+        gaps: list[int] = (self.whole(chosen) @ objects([int(entry * common) for entry in inner])).tolist()
+        return gaps
 
     def solved_by(
         self, v: Sequence[Fraction], near: Floats | None = None, reach: Floats | float = 0.0
@@ -273,12 +273,12 @@ def multipliers(rows: Rows, support: Ints) -> list[Fraction] | None:
         return None
     strict = objects([int(i < rows.n_strict) for i in support.tolist()])
     balance = rows.whole(support).T
-    found = _solve(np.vstack([strict[None, :], balance]))
-    if found is None or min(found[0]) < 0 or any((balance @ objects(found[0])).tolist()):
+    solution = _solve(np.vstack([strict[None, :], balance]))
+    if solution is None or min(solution[0]) < 0 or any((balance @ objects(solution[0])).tolist()):
         return None
     answer = [Fraction(0)] * rows.shape[0]
-    for i, value in zip(support.tolist(), found[0], strict=True):
-        answer[i] = Fraction(value, found[1])
+    for i, value in zip(support.tolist(), solution[0], strict=True):
+        answer[i] = Fraction(value, solution[1])
     return answer
 
 
@@ -306,9 +306,9 @@ def _solve(equations: Objects) -> tuple[list[int], int] | None:
             rest = rest // _PRIME
             answer = answer + base * digit.astype(object)
             base *= _PRIME
-        found = _fractions(answer.tolist(), base)
-        if found is not None and not any((square @ objects(found[0]) - found[1] * right).tolist()):
-            return found
+        solution = _fractions(answer.tolist(), base)
+        if solution is not None and not any((square @ objects(solution[0]) - solution[1] * right).tolist()):
+            return solution
         if enough > most:
             return None
         enough *= 2
@@ -325,8 +325,8 @@ def _limbs(table: Objects) -> list[NDArray[np.int64]]:
 
 
 def _remainders(table: Objects) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = (table % _PRIME).astype(np.int64)
-    return found
+    remainders: NDArray[np.int64] = (table % _PRIME).astype(np.int64)
+    return remainders
 
 
 def _independent(table: NDArray[np.int64]) -> list[int] | None:

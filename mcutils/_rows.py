@@ -112,8 +112,8 @@ class Gram(RowCache):
     def square(self, indices: Ints) -> Floats:
         if self.whole is not None:
             return self.whole[np.ix_(indices, indices)]
-        found = self.values(indices, indices)
-        return (found + found.T) / 2
+        values = self.values(indices, indices)
+        return (values + values.T) / 2
 
     def product(self, beta: Floats) -> Floats:
         """The matrix times a vector, by the rows of its nonzeros."""
@@ -244,8 +244,8 @@ class LinearGram:
 
     def square(self, indices: Ints) -> Floats:
         points = self.X[indices]
-        found = points @ points.T
-        square: Floats = found.toarray() if issparse(found) else found
+        values = points @ points.T
+        square: Floats = values.toarray() if issparse(values) else values
         return square
 
 

@@ -29,17 +29,17 @@ def example_weights(sample_weight: ArrayLike | None, m: int, *, all_zero: bool =
     if sample_weight is None:
         return np.ones(m)
     wanted = f"sample_weight must be {m} finite numbers, at least 0, found "
-    found = np.asarray(sample_weight)
-    if found.ndim == 0:
-        found = np.broadcast_to(found, m)
-    if found.shape != (m,):
-        raise ValueError(f"{wanted}the shape {found.shape}")
-    if found.dtype.kind not in "biufO":  # neither complex numbers, nor texts that look like numbers
-        raise ValueError(f"{wanted}{found.dtype}")
+    given = np.asarray(sample_weight)
+    if given.ndim == 0:
+        given = np.broadcast_to(given, m)
+    if given.shape != (m,):
+        raise ValueError(f"{wanted}the shape {given.shape}")
+    if given.dtype.kind not in "biufO":  # neither complex numbers, nor texts that look like numbers
+        raise ValueError(f"{wanted}{given.dtype}")
     try:
-        weights: Floats = np.ascontiguousarray(found, dtype=np.float64)
+        weights: Floats = np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{wanted}{found.tolist()[:6]}") from None
+        raise ValueError(f"{wanted}{given.tolist()[:6]}") from None
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         raise ValueError(f"{wanted}{weights[wrong][0]}")

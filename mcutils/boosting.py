@@ -150,7 +150,7 @@ def best_stump(
         "sign": one sign for each class, :math:`h(x, l) = v_l` where :math:`x_j > \theta` and :math:`-v_l`
         elsewhere. "leaf": both sides vote for each class as they like. The constants are among both.
     n_jobs : int, optional
-        So many threads share the features; the result is the same.
+        The number of threads that share the features; the result is the same.
 
     Returns
     -------
@@ -365,7 +365,7 @@ class AdaBoostMH(ScoreClassifier):
     n_iter_no_change : int
         How many rounds without improvement are waited for.
     n_jobs : int, optional
-        So many threads share the features of the search for a stump; the result is the same.
+        The number of threads that share the features in the search for a stump; the result is the same.
     random_state : int, RandomState or None
         Draws what is held out, and is handed to the base learners.
 
@@ -528,9 +528,9 @@ class AdaBoostMH(ScoreClassifier):
         del self.estimators_[kept:]
         self.estimator_weights_ = self.estimator_weights_[:kept]
         self.n_estimators_ = kept
-        found = np.array(errors[:kept])
-        z = 2 * np.sqrt(found * (1 - found))
-        self.rounds_ = Rounds(found, np.array(alphas[:kept]), z, np.cumprod(z))
+        kept_errors = np.array(errors[:kept])
+        z = 2 * np.sqrt(kept_errors * (1 - kept_errors))
+        self.rounds_ = Rounds(kept_errors, np.array(alphas[:kept]), z, np.cumprod(z))
 
     def scores(self, X: Any) -> Floats:
         r"""The scores :math:`g(x, l) = \sum_t \alpha_t h_t(x, l)` of all classes, also if there are only two.
@@ -545,10 +545,10 @@ class AdaBoostMH(ScoreClassifier):
         """
         check_is_fitted(self)
         values = self._validate(X, reset=False)
-        found = np.zeros((len(values), len(self.classes_)))
-        for _ in self._partial_sums(values, found):
+        sums = np.zeros((len(values), len(self.classes_)))
+        for _ in self._partial_sums(values, sums):
             continue
-        return found
+        return sums
 
     def staged_scores(self, X: Any) -> Iterator[Floats]:
         """The scores after each round.
@@ -563,8 +563,8 @@ class AdaBoostMH(ScoreClassifier):
         """
         check_is_fitted(self)
         values = self._validate(X, reset=False)
-        for found in self._partial_sums(values, np.zeros((len(values), len(self.classes_)))):
-            yield found.copy()
+        for sums in self._partial_sums(values, np.zeros((len(values), len(self.classes_)))):
+            yield sums.copy()
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """The values of :meth:`decision_function` after each round.
@@ -577,8 +577,8 @@ class AdaBoostMH(ScoreClassifier):
         ------
         (n, k) array, or (n,) for two classes
         """
-        for found in self.staged_scores(X):
-            yield self._decided(found)
+        for scores in self.staged_scores(X):
+            yield self._decided(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of the largest score, of several the first; with several labels those of positive score.
@@ -604,8 +604,8 @@ class AdaBoostMH(ScoreClassifier):
         ------
         (n,) array, or (n, k) array
         """
-        for found in self.staged_scores(X):
-            yield self._answer(found)
+        for scores in self.staged_scores(X):
+            yield self._answer(scores)
 
     def staged_score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Iterator[float]:
         """The accuracy after each round; with several labels, of the examples that have all of them right.
@@ -636,12 +636,12 @@ class AdaBoostMH(ScoreClassifier):
         total = shares.sum()
         return shares / total if total > 0 else shares
 
-    def _partial_sums(self, X: Floats, found: Floats) -> Iterator[Floats]:
-        """Add one base classifier after the other to ``found``, the same array each time."""
+    def _partial_sums(self, X: Floats, sums: Floats) -> Iterator[Floats]:
+        """Add one base classifier after the other to ``sums``, the same array each time."""
         points = X if self.estimator is None else _fold(X, len(self.classes_))
         for base, alpha in zip(self.estimators_, self.estimator_weights_, strict=True):
-            found += alpha * self._votes_of(base, points)
-            yield found
+            sums += alpha * self._votes_of(base, points)
+            yield sums
 
     def _votes_of(self, base: Any, points: Floats) -> NDArray[Any]:
         """The votes, (n, k), of a base classifier: of a stump on X, of a learner on the mk-fold sample."""

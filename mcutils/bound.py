@@ -269,10 +269,10 @@ def best_rho(
     """
     rho_max = _check_rho(rho_max, False, False, "rho_max")
     one_of(kind, "kind", ("quadratic", "linear"))
-    found = _margins(scores, y)
+    margins = _margins(scores, y)
     m, k = np.shape(scores)
     price = _factor(kind, k) * number(complexity, "complexity", least=0)
-    least = float((found <= 0).mean())  # no margin loss is smaller
+    least = float((margins <= 0).mean())  # no margin loss is smaller
     best: tuple[float, Bound] | None = None
     for j in range(1000):
         rho = rho_max * 2.0**-j
@@ -280,7 +280,7 @@ def best_rho(
             break
         here = Bound(
             "eq-bound-grid",
-            float(rho_loss(found, rho).mean()),
+            float(rho_loss(margins, rho).mean()),
             price / rho,
             _confidence(m, delta, data_dependent, j + 1),
         )
@@ -573,8 +573,8 @@ def complexity_term(kind: str, k: ArrayLike, m: ArrayLike, ratio: ArrayLike = 1.
         raise ValueError(f"m must be at least 1, found {m!r}")
     if not (ratios >= 0).all():
         raise ValueError(f"ratio must be at least 0, found {ratio!r}")
-    found = _factor(kind, classes) * ratios / np.sqrt(examples)
-    return found if np.ndim(found) else float(found)
+    terms = _factor(kind, classes) * ratios / np.sqrt(examples)
+    return terms if np.ndim(terms) else float(terms)
 
 
 def samples_needed(
@@ -706,8 +706,8 @@ def steps(values: ArrayLike, y: ArrayLike, rho: float, signs: ArrayLike) -> Mapp
         raise ValueError(f"signs must have {m} columns, one for each example, found shape {sigma.shape}")
 
     def supremum(g: Floats) -> Floats:
-        found: Floats = (sigma @ g.T).max(axis=1)
-        return found
+        largest: Floats = (sigma @ g.T).max(axis=1)
+        return largest
 
     classes = range(k)
     towards = [np.array([_margins(table, np.full(m, c)) for table in f]) for c in classes]

@@ -89,15 +89,15 @@ def _boxes(table: Ints) -> Iterator[Shattered]:
         (Shattered((), ()), np.arange(len(table)), np.zeros(len(table), dtype=np.intp))
     ]
     while stack:
-        found, rows, mixture = stack.pop()
-        yield found
-        for point in range(found.points[-1] + 1 if found.points else 0, n_points):
+        box, rows, mixture = stack.pop()
+        yield box
+        for point in range(box.points[-1] + 1 if box.points else 0, n_points):
             column = table[rows, point]
             for a, b in combinations(np.unique(column).tolist(), 2):
                 keep = (column == a) | (column == b)
                 longer = 2 * mixture[keep] + (column[keep] == b)
-                if len(np.unique(longer)) == 2 ** (len(found.points) + 1):
-                    extended = Shattered((*found.points, point), (*found.pairs, (a, b)))
+                if len(np.unique(longer)) == 2 ** (len(box.points) + 1):
+                    extended = Shattered((*box.points, point), (*box.pairs, (a, b)))
                     stack.append((extended, rows[keep], longer))
 
 
@@ -120,10 +120,10 @@ def shattered_set(table: ArrayLike) -> Shattered:
     Shattered(points=(0, 1), pairs=((0, 1), (0, 1)))
     """
     best = Shattered((), ())
-    for found in _boxes(_check_table(table)):
+    for boxes in _boxes(_check_table(table)):
         # first in the order of the columns among the largest
-        if (len(found.points), best.points) > (len(best.points), found.points):
-            best = found
+        if (len(boxes.points), best.points) > (len(best.points), boxes.points):
+            best = boxes
     return best
 
 
@@ -153,7 +153,7 @@ def n_shattered(table: ArrayLike, size: int | None = None) -> int:
     table : (n_classifiers, n_points) array-like of int
         The classes that the classifiers give to the points.
     size : int, optional
-        Count only sets of so many points. The empty set is shattered by every table.
+        Count only sets of this size. The empty set is shattered by every table.
 
     Examples
     --------
@@ -162,8 +162,8 @@ def n_shattered(table: ArrayLike, size: int | None = None) -> int:
     """
     if size is not None:
         size = integer(size, "size", 0)
-    found = _boxes(_check_table(table))
-    return sum(size is None or len(box.points) == size for box in found)
+    boxes = _boxes(_check_table(table))
+    return sum(size is None or len(box.points) == size for box in boxes)
 
 
 def growth(table: ArrayLike, size: int) -> int:
@@ -365,7 +365,7 @@ def sensitivity(decode: Decode, l: int) -> tuple[int, tuple[int, ...]]:
     size : int
         The number of sensitive coordinates.
     answers : tuple of int
-        The first vector with so many.
+        The first vector with that many sensitive coordinates.
 
     Examples
     --------
@@ -562,21 +562,21 @@ def separable(
     points, labels, k = _check_points(X, y, k)
     fit_intercept = switch(fit_intercept, "fit_intercept")
     rows, owners = _leads(points, labels, k, fit_intercept)
-    found = _decide(rows, len(rows), k - 1 if fit_intercept else 0, switch(exact, "exact"))
-    if found.solution is None:
-        assert found.strict is not None
-        multipliers = np.zeros((len(labels), k), dtype=found.strict.dtype)
-        for value, (i, r) in zip(found.strict, owners, strict=True):
+    verdict = _decide(rows, len(rows), k - 1 if fit_intercept else 0, switch(exact, "exact"))
+    if verdict.solution is None:
+        assert verdict.strict is not None
+        multipliers = np.zeros((len(labels), k), dtype=verdict.strict.dtype)
+        for value, (i, r) in zip(verdict.strict, owners, strict=True):
             multipliers[i, r] = value
-        return LinearSeparation(False, None, None, multipliers, None, found.exact)
+        return LinearSeparation(False, None, None, multipliers, None, verdict.exact)
     width = points.shape[1] + fit_intercept
-    table = np.concatenate([found.solution.reshape(k - 1, width), np.zeros((1, width), dtype=np.intp)])
-    leads = _products(rows, found.solution)
+    table = np.concatenate([verdict.solution.reshape(k - 1, width), np.zeros((1, width), dtype=np.intp)])
+    leads = _products(rows, verdict.solution)
     margins = leads.reshape(len(labels), k - 1).min(axis=1)
     weights, constant = (
         (table[:, :-1], table[:, -1]) if fit_intercept else (table, np.zeros(k, dtype=np.intp))
     )
-    return LinearSeparation(True, weights, constant, None, margins, found.exact)
+    return LinearSeparation(True, weights, constant, None, margins, verdict.exact)
 
 
 def realises(
@@ -637,15 +637,15 @@ def linear_labelings(X: ArrayLike, k: int, *, fit_intercept: bool = True, exact:
     [[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
     points, _, k = _check_points(X, np.zeros(len(_numbers(X, "X")), dtype=np.intp), integer(k, "k", 2))
-    found: list[tuple[int, ...]] = [()]
+    labelings: list[tuple[int, ...]] = [()]
     for n in range(1, len(points) + 1):
-        found = [
+        labelings = [
             (*start, c)
-            for start in found
+            for start in labelings
             for c in range(k)
             if realises(points[:n], [*start, c], k, fit_intercept=fit_intercept, exact=exact)
         ]
-    return np.array(found, dtype=np.intp)
+    return np.array(labelings, dtype=np.intp)
 
 
 def share_realised(
@@ -695,9 +695,9 @@ def share_realised(
 def _products(rows: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """The products of the rows and a vector, all positive: where rounding would hide that, in fractions."""
     if object not in (rows.dtype, v.dtype):
-        found, reach = rounded_leads(rows.astype(np.float64), v)
-        if (found > reach).all():
-            return found
+        products, reach = rounded_leads(rows.astype(np.float64), v)
+        if (products > reach).all():
+            return products
     precise: NDArray[Any] = as_fractions(rows) @ as_fractions(v)
     rounded = np.array([nearest(entry) for entry in precise])
     return rounded if v.dtype != object and (rounded > 0).all() and np.isfinite(rounded).all() else precise

@@ -60,7 +60,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
 Split: TypeAlias = tuple[Ints, Ints]
 
-# All sign changes of so many differences are gone through.
+# Up to this many differences, all sign changes are enumerated.
 _MOST_FLIPPED = 20
 
 
@@ -397,8 +397,8 @@ def scores(estimator: Any, X: Any, m: int) -> Floats:
         return np.log(smooth(estimator.predict_proba(X), m))
     if not hasattr(estimator, "decision_function"):
         raise ValueError(f"estimator must have predict_proba or decision_function, found {estimator!r}")
-    found: Floats = np.asarray(estimator.decision_function(X), dtype=np.float64)
-    return np.column_stack([np.zeros(len(found)), found]) if found.ndim == 1 else found
+    values: Floats = np.asarray(estimator.decision_function(X), dtype=np.float64)
+    return np.column_stack([np.zeros(len(values)), values]) if values.ndim == 1 else values
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -562,7 +562,7 @@ def nested(
     estimator, candidates, X, y
         As for :func:`tune`.
     n_splits, parts, random_state
-        As for :func:`splits`; the training part is divided into so many folds again.
+        As for :func:`splits`; the number of folds into which the training part is divided again.
     groups : (m,) array-like, optional
         No group is cut, neither by a split nor by a fold.
 
@@ -589,10 +589,10 @@ def nested(
         inside = None if named is None else named[train]
         inner = folds(labels[train], parts, groups=inside, random_state=random_state + j)
         some, known = _safe_split(estimator, data, labels, train)
-        found = tune(estimator, candidates, some, known, folds=inner, groups=inside)
+        tuned = tune(estimator, candidates, some, known, folds=inner, groups=inside)
         others, unknown = _safe_split(estimator, data, labels, test, train)
-        wrong = int((found.estimator.predict(others) != unknown).sum())
-        rows.append((wrong, len(train), len(test), found.index, int(found.mistakes[found.index])))
+        wrong = int((tuned.estimator.predict(others) != unknown).sum())
+        rows.append((wrong, len(train), len(test), tuned.index, int(tuned.mistakes[tuned.index])))
     mistakes, n_train, n_test, chosen, inner_mistakes = np.array(rows, dtype=np.intp).T
     return Nested(mistakes, n_train, n_test, chosen, inner_mistakes / n_train)
 
@@ -602,12 +602,12 @@ def nested(
 
 
 def _numbers(name: str, values: ArrayLike) -> Floats:
-    found = np.asarray(values, dtype=np.float64)
-    if found.ndim != 1:
-        raise ValueError(f"{name} must be a list of numbers, found shape {found.shape}")
-    if not np.isfinite(found).all():
-        raise ValueError(f"{name} must be finite, found {found[~np.isfinite(found)][0]}")
-    return found
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} must be a list of numbers, found shape {numbers.shape}")
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be finite, found {numbers[~np.isfinite(numbers)][0]}")
+    return numbers
 
 
 def _check_labels(y: ArrayLike) -> NDArray[Any]:

@@ -119,25 +119,25 @@ def losses(surrogate: str, scores: ArrayLike) -> Numbers:
 
 def _losses(surrogate: str, s: Numbers) -> Numbers:
     k = s.shape[-1]
-    found: Numbers
+    losses: Numbers
     if surrogate == "softmax":
-        found = -log_softmax(s.reshape(-1, k)).reshape(s.shape)
+        losses = -log_softmax(s.reshape(-1, k)).reshape(s.shape)
     elif surrogate == "lee_lin_wahba":
-        found = np.maximum(s - s.sum(axis=-1, keepdims=True) / k + Fraction(1, k - 1), 0) @ _others(k)
+        losses = np.maximum(s - s.sum(axis=-1, keepdims=True) / k + Fraction(1, k - 1), 0) @ _others(k)
     elif surrogate in ("crammer_singer", "weston_watkins"):
         gaps = s[..., None, :] - s[..., :, None] + _others(k)  # y, r
-        found = gaps.max(axis=-1) if surrogate == "crammer_singer" else np.maximum(gaps, 0).sum(axis=-1)
+        losses = gaps.max(axis=-1) if surrogate == "crammer_singer" else np.maximum(gaps, 0).sum(axis=-1)
     else:
         yes, no = (_margin_loss(surrogate, z) for z in (s, -s))
-        found = yes + no @ _others(k)
-    return found
+        losses = yes + no @ _others(k)
+    return losses
 
 
 def _margin_loss(surrogate: str, z: Numbers) -> Numbers:
     if surrogate == "ova_logistic":
         return loss.logistic(z)
-    found: Numbers = np.maximum(1 - z, 0) if surrogate == "ova_hinge" else (1 - z) * (1 - z)
-    return found
+    losses: Numbers = np.maximum(1 - z, 0) if surrogate == "ova_hinge" else (1 - z) * (1 - z)
+    return losses
 
 
 def _others(k: int) -> NDArray[np.int64]:
@@ -226,8 +226,8 @@ def _corners(surrogate: str, k: int) -> Numbers:
     if surrogate == "ova_hinge":
         return _fractions(2 * first - 1)
     size = first[1:].sum(axis=1, keepdims=True)
-    found: Numbers = (_fractions(first[1:]) * k / size - 1) / (k - 1)
-    return found
+    corners: Numbers = (_fractions(first[1:]) * k / size - 1) / (k - 1)
+    return corners
 
 
 def corners(surrogate: str, k: int) -> Numbers:
@@ -383,22 +383,22 @@ def _minimise(surrogate: str, p: Numbers, top: int | None) -> Minimum:
         leads = np.delete(np.eye(k, dtype=np.int64)[top] - np.eye(k, dtype=np.int64), top, axis=0)
     solve = _multipliers_exact if exact else _multipliers
     weights = pieces.weights @ p
-    found, pull = solve(pieces, weights, leads, value)
+    minimiser, pull = solve(pieces, weights, leads, value)
     if surrogate in ("crammer_singer", "weston_watkins"):
-        found = found.reshape(k, k)
-        found[np.diag_indices(k)] = 0  # of pieces that are 0 for all scores
-    bound = pieces.a @ found.ravel()
+        minimiser = minimiser.reshape(k, k)
+        minimiser[np.diag_indices(k)] = 0  # of pieces that are 0 for all scores
+    bound = pieces.a @ minimiser.ravel()
     residuals = {
-        "balance": abs(pieces.b.T @ found.ravel() - leads.T @ pull).max(),
-        "excess": max(0, (pieces.groups @ found.ravel() - weights).max(), -found.min()),
+        "balance": abs(pieces.b.T @ minimiser.ravel() - leads.T @ pull).max(),
+        "excess": max(0, (pieces.groups @ minimiser.ravel() - weights).max(), -minimiser.min()),
     }
     if exact and (bound != value or any(residuals.values())):
         raise RuntimeError(f"no multipliers prove that {value} is the least risk of {surrogate!r}")
     if surrogate == "ova_hinge":
-        found = found.reshape(2, k)
+        minimiser = minimiser.reshape(2, k)
     kkt = {name: float(residual) for name, residual in residuals.items()}
     certificate = Certificate(float(value), float(bound), kkt)
-    return Minimum(scores, value, found, certificate, exact)
+    return Minimum(scores, value, minimiser, certificate, exact)
 
 
 def _risks_of_corners(surrogate: str, p: Numbers) -> Numbers:
@@ -451,8 +451,10 @@ def _multipliers_exact(pieces: _Pieces, w: Numbers, leads: Ints, value: Any) -> 
     answer = decide(strict, weak, exact=True)
     if answer.strict is None or answer.weak is None:
         raise RuntimeError(f"there are scores with a risk below {value}: {answer.solution}")
-    found = answer.weak  # with the factors 0 of t > 0 and 1 of the other, as there are scores with the value
-    return found[: len(pieces.a)], found[len(pieces.a) : len(pieces.a) + len(leads)]
+    multipliers = (
+        answer.weak
+    )  # with the factors 0 of t > 0 and 1 of the other, as there are scores with the value
+    return multipliers[: len(pieces.a)], multipliers[len(pieces.a) : len(pieces.a) + len(leads)]
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -469,9 +471,9 @@ def _pooled(p: Numbers, top: Ints) -> Numbers:
     # while the next one is above the mean, the mean rises
     means = np.cumsum(np.hstack([own, rest]), axis=1) / sizes
     mean = means.max(axis=1, keepdims=True)
-    found: Numbers = np.minimum(p, mean)
-    np.put_along_axis(found, top[:, None], mean, axis=1)
-    return found
+    pooled: Numbers = np.minimum(p, mean)
+    np.put_along_axis(pooled, top[:, None], mean, axis=1)
+    return pooled
 
 
 def _minimise_smooth(surrogate: str, p: Numbers, top: int | None) -> Minimum:
@@ -507,8 +509,8 @@ def _divergence(surrogate: str, p: Numbers, q: Numbers) -> Numbers:
         parts = kl_div(p, q)
         if surrogate == "ova_logistic":
             parts = parts + kl_div(1 - p, 1 - q)
-    found: Numbers = parts.sum(axis=-1)
-    return found
+    divergence: Numbers = parts.sum(axis=-1)
+    return divergence
 
 
 # ---------------------------------------------------------------------------------------------------

@@ -131,8 +131,8 @@ class Kernel:
         """
         rows = point_matrix(X, "X")
         if Z is None:
-            found = self._finite(self.block, rows, rows)
-            return (found + found.T) / 2
+            matrix = self._finite(self.block, rows, rows)
+            return (matrix + matrix.T) / 2
         columns = point_matrix(Z, "Z", rows.shape[1])
         return self._finite(self.block, rows, columns)
 
@@ -254,8 +254,8 @@ def _squares(X: Any) -> Floats:
 
 
 def _products(X: Any, Z: Any) -> Floats:
-    found = X @ Z.T
-    products: Floats = found.toarray() if issparse(found) else found
+    inner = X @ Z.T
+    products: Floats = inner.toarray() if issparse(inner) else inner
     return products
 
 

@@ -89,8 +89,8 @@ def margins(scores: ArrayLike, y: ArrayLike) -> Floats:
     others = table.copy()
     others[rows, labels] = -np.inf
     with np.errstate(over="ignore"):  # 1e308 - (-1e308): an infinite margin is large, as it should be
-        found: Floats = table[rows, labels] - others.max(axis=1)
-    return found
+        differences: Floats = table[rows, labels] - others.max(axis=1)
+    return differences
 
 
 def rho_loss(margins: ArrayLike, rho: float) -> Floats:
@@ -152,12 +152,12 @@ def empirical_margin_loss(
     >>> empirical_margin_loss([[0.2, 0.1], [0.1, 0.6]], [0, 1], rho=[0.1, 0.5, 1.0])
     array([0. , 0.4, 0.7])
     """
-    found = margins(scores, y)
+    values = margins(scores, y)
     if np.ndim(rho) == 0:
-        return float(rho_loss(found, rho).mean())  # type: ignore[arg-type]
+        return float(rho_loss(values, rho).mean())  # type: ignore[arg-type]
     if np.ndim(rho) != 1:
         raise ValueError(f"rho must be a number or a list of numbers, found shape {np.shape(rho)}")
-    return np.array([rho_loss(found, one).mean() for one in reals(rho, "rho").tolist()], dtype=np.float64)
+    return np.array([rho_loss(values, one).mean() for one in reals(rho, "rho").tolist()], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -214,18 +214,18 @@ def sandwich(scores: ArrayLike, y: ArrayLike, rho: float, tie: Tie = "smallest")
     """
     rho = _check_rho(rho)
     table = score_table(scores)
-    found = margins(table, y)
+    values = margins(table, y)
     if isinstance(tie, str) and tie == "for":
-        wrong = found < 0
+        wrong = values < 0
     elif isinstance(tie, str) and tie == "against":
-        wrong = found <= 0
+        wrong = values <= 0
     else:
         wrong = predict(table, tie) != np.asarray(y)
     return Sandwich(
         zero_one=float(wrong.mean()),
-        nonpositive=float((found <= 0).mean()),
-        margin_loss=float(rho_loss(found, rho).mean()),
-        at_most_rho=float((found <= rho).mean()),
+        nonpositive=float((values <= 0).mean()),
+        margin_loss=float(rho_loss(values, rho).mean()),
+        at_most_rho=float((values <= rho).mean()),
     )
 
 

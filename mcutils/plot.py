@@ -218,8 +218,8 @@ def code(
     if M.ndim != 2:
         raise ValueError(f"M has shape {M.shape}; a code matrix has two dimensions")
     if not np.isin(M, (-1, 0, 1)).all():
-        found = sorted(set(M[~np.isin(M, (-1, 0, 1))].tolist()))
-        raise ValueError(f"M contains {found[:5]}; the entries of a code matrix are -1, 0 and 1")
+        others = sorted(set(M[~np.isin(M, (-1, 0, 1))].tolist()))
+        raise ValueError(f"M contains {others[:5]}; the entries of a code matrix are -1, 0 and 1")
     rows, columns = M.shape
 
     def stamp(shape: Path, value: int, **style: Any) -> None:

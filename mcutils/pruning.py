@@ -480,12 +480,12 @@ def links(
     risks, _ = _risks(plain, *_chosen(plain, criterion, cost))
     there, leaf = _pruned_arrays(plain, kept)
     count, below = leaf.astype(np.int64), np.where(leaf, risks, 0.0)
-    found = np.full(len(risks), np.nan)
+    prices = np.full(len(risks), np.nan)
     for n in np.flatnonzero(there & ~leaf)[::-1].tolist():
         children = [plain.left[n], plain.right[n]]
         count[n], below[n] = count[children].sum(), below[children].sum()
-        found[n] = (risks[n] - below[n]) / (count[n] - 1)
-    return found
+        prices[n] = (risks[n] - below[n]) / (count[n] - 1)
+    return prices
 
 
 def prune(tree: Any, alpha: float, criterion: Criterion | None = None, cost: ArrayLike | None = None) -> Any:
@@ -510,8 +510,8 @@ def prune(tree: Any, alpha: float, criterion: Criterion | None = None, cost: Arr
     >>> [prune(machine, alpha).get_n_leaves() for alpha in (0.5, 1.0)]
     [3, 1]
     """
-    found = sequence(tree, criterion, cost)
-    kept = found.kept(found.at(alpha))
+    path = sequence(tree, criterion, cost)
+    kept = path.kept(path.at(alpha))
     if isinstance(tree, DecisionTree):
         pruned = copy(tree)
         pruned.tree_ = tree.tree_.restricted(kept)

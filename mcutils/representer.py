@@ -79,7 +79,7 @@ class Span:
         asked = _values(values, len(self.basis))
         inside = self.basis.T @ asked  # coordinates of P f
         missed = np.abs(self.coordinates @ inside - asked)
-        # a direction taken for 0 may hold so much of the values of a function of this norm
+        # the most that a direction taken for 0 can hide in the values of a function of this norm
         hidden = np.sqrt(self.tolerance * (inside**2).sum(axis=0))
         allowed = 10 * hidden + 1e-9 * np.abs(asked).max(axis=0)
         if (missed > allowed).any():
@@ -163,9 +163,9 @@ def decompose(gram: ArrayLike, values: ArrayLike, squared_norm: ArrayLike) -> Pa
     >>> parts.coefficients.round(6) + 0.0, float(parts.inside.round(6)), float(parts.outside.round(6))
     (array([0., 1.]), 0.5, 0.5)
     """
-    found = span(gram)
-    asked = _values(values, len(found.basis))
-    coefficients = found.coefficients(asked)
+    spanned = span(gram)
+    asked = _values(values, len(spanned.basis))
+    coefficients = spanned.coefficients(asked)
     inside = (coefficients * asked).sum(axis=0)
     whole = np.asarray(squared_norm, dtype=np.float64)
     if whole.shape != inside.shape or not np.isfinite(whole).all():

@@ -400,8 +400,8 @@ def costs_from_tree(
     """
     roots = set(parents.values()) - set(parents)
     if len(roots) != 1:
-        found = ", ".join(sorted(map(repr, roots))) if roots else "none"
-        raise ValueError(f"parents must have one root, which has no parent itself, found {found}")
+        named = ", ".join(sorted(map(repr, roots))) if roots else "none"
+        raise ValueError(f"parents must have one root, which has no parent itself, found {named}")
     for start in parents:
         seen = {start}
         node = start

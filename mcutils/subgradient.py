@@ -145,7 +145,7 @@ class SubgradientMachine(ScoreClassifier):
         "free": an intercept of each class that is not regularised, with steps :math:`1/\sqrt t`; for it no
         rate is proved here, and its certificate takes a number for each example and class. False: none.
     max_iter : int
-        So many epochs, of as many steps as there are examples.
+        The number of epochs; an epoch has a step for each example.
     tol : float, optional
         Stop after 1, 2, 4, 8, ... or max_iter epochs where the relative gap of the certificate is at most
         this. By default all epochs are made, and only a gap above 1/2 is warned of: the optimum may then be
@@ -346,11 +346,11 @@ class SubgradientMachine(ScoreClassifier):
             self.n_iter_ = epoch
             if epoch == epochs or (self.tol is not None and epoch & (epoch - 1) == 0):
                 self._finish()
-                found = self.certificate_ = self._certify(X, codes, weights)
-                self.objective_ = found.primal
+                certificate = self.certificate_ = self._certify(X, codes, weights)
+                self.objective_ = certificate.primal
                 if self.tol is not None:
-                    self.converged_ = found.certifies(self.tol)
-                elif not found.certifies(_USELESS):
+                    self.converged_ = certificate.certifies(self.tol)
+                elif not certificate.certifies(_USELESS):
                     self.converged_ = False
                 if self.converged_:
                     break
@@ -360,8 +360,8 @@ class SubgradientMachine(ScoreClassifier):
         if self.converged_ is False:
             above = "1/2" if self.tol is None else f"tol={self.tol:g}"
             warnings.warn(
-                f"after {self.n_iter_} epochs the relative gap is {found.gap:.2g}, above {above}: scale the "
-                "features, increase max_iter, or decrease C",
+                f"after {self.n_iter_} epochs the relative gap is {certificate.gap:.2g}, above {above}: "
+                "scale the features, increase max_iter, or decrease C",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -10,12 +10,10 @@ from .. import _rows
 from .._rows import Gram
 from .._typing import Floats, Ints
 
-# Up to so many free multipliers a Newton step is taken: a Cholesky factor of their Gram matrix, whose work is
-# about the cube of their number. That of a step by pairs is so many times the size of the block.
-_NEWTON = 1500
-_PAIR_WORK = 12
-# Newton steps of so little work are always taken.
-_CHEAP = 300**3
+# A Newton step factorises the Gram matrix of the free multipliers; the work is the cube of their number.
+_NEWTON = 1500  # the most free multipliers for which a step is taken
+_PAIR_WORK = 12  # a pair step costs this many times the size of the block
+_CHEAP = 300**3  # a Newton step of at most this work is always taken
 
 
 class Ascent:
@@ -142,10 +140,10 @@ class Ascent:
 
         box = self.lower[chosen], self.upper[chosen]
         if ends is None:
-            found = jit.singles(square, *box, beta, error, tolerance, self.tiny, most)
+            outcome = jit.singles(square, *box, beta, error, tolerance, self.tiny, most)
         else:
-            found = jit.pairs(square, *box, ends, beta, error, tolerance, self.tiny, most)
-        return int(found[0]), float(found[1])
+            outcome = jit.pairs(square, *box, ends, beta, error, tolerance, self.tiny, most)
+        return int(outcome[0]), float(outcome[1])
 
     def newton(self) -> None:
         """Newton steps on the free coordinates, each as far as the box allows.

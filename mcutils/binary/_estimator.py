@@ -155,16 +155,16 @@ class BinarySVM(ScoreClassifier):
         gram = gram_of(self.kernel_, X, given)
         if np.isinf(prices).any():
             refuse_underflow(self.kernel_, X, gram.diagonal)
-        found = solve(gram, signs, prices, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter)
-        self.solution_ = found
-        self.alpha_, self.kinds_, self.support_ = found.alpha, found.kinds, found.support
-        self.certificate_, self.converged_ = found.certificate, found.converged
-        self.n_iter_ = max(1, found.certificate.n_iter or 0)
-        beta = signs * found.alpha
-        self.dual_coef_ = beta[None, found.support]
-        self.intercept_ = np.array([found.intercept])
+        solution = solve(gram, signs, prices, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter)
+        self.solution_ = solution
+        self.alpha_, self.kinds_, self.support_ = solution.alpha, solution.kinds, solution.support
+        self.certificate_, self.converged_ = solution.certificate, solution.converged
+        self.n_iter_ = max(1, solution.certificate.n_iter or 0)
+        beta = signs * solution.alpha
+        self.dual_coef_ = beta[None, solution.support]
+        self.intercept_ = np.array([solution.intercept])
         if self.kernel_.name != "precomputed":
-            self.support_vectors_ = X[found.support]
+            self.support_vectors_ = X[solution.support]
         if self.kernel_.name == "linear":
             self.coef_ = np.asarray(X.T @ beta)[None, :]
         return self

@@ -57,10 +57,10 @@ def hinge_objective(
         raise ValueError(f"C must be finite, found {C!r}")
     with np.errstate(over="ignore", invalid="ignore"):
         slack = losses.hinge(labels * (points @ normal + number(b, "b")))
-        found = float(normal @ normal / 2 + prices @ slack)
-    if not np.isfinite(found):
+        value = float(normal @ normal / 2 + prices @ slack)
+    if not np.isfinite(value):
         raise ValueError("the objective leaves the range of floating point; scale X, w or C")
-    return found
+    return value
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,21 +143,21 @@ def minimise_risk(
     risk = _Risk(points, labels, loss, penalty, price, fit_intercept)
     tol = number(tol, "tol", above=0)
     if loss == "hinge":
-        found = risk.by_machine(tol) if penalty == "l2" else risk.by_programme()
+        minimum = risk.by_machine(tol) if penalty == "l2" else risk.by_programme()
     else:
-        found = risk.by_newton(tol)
-    if not found.certificate.certifies(tol):
+        minimum = risk.by_newton(tol)
+    if not minimum.certificate.certifies(tol):
         warnings.warn(
-            f"the risk is not minimised to tol={tol:g}: the relative gap is {found.certificate.gap:.3g}",
+            f"the risk is not minimised to tol={tol:g}: the relative gap is {minimum.certificate.gap:.3g}",
             ConvergenceWarning,
             stacklevel=2,
         )
-    return found
+    return minimum
 
 
 def _entropy(p: Floats) -> Floats:
-    found: Floats = entr(p) + entr(1 - p)
-    return found
+    entropy: Floats = entr(p) + entr(1 - p)
+    return entropy
 
 
 # -L*(-p), the concave gain of a multiplier p = alpha / C
@@ -200,17 +200,17 @@ class _Risk:
         gram = gram_of(linear, self.X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said by the caller
-            found = solve(
+            solution = solve(
                 gram, self.y, prices, fit_intercept=self.fit_intercept, tol=tol / 10, max_iter=10_000_000
             )
-        self.n_steps = found.certificate.n_iter or 0
-        return self.answer(self.X.T @ (self.y * found.alpha), found.intercept, found.alpha)
+        self.n_steps = solution.certificate.n_iter or 0
+        return self.answer(self.X.T @ (self.y * solution.alpha), solution.intercept, solution.alpha)
 
     def by_programme(self) -> LinearRisk:
         m, d = self.X.shape
         signed = self.y[:, None] * self.X
         # unknowns: the positive and the negative part of w, b, the slacks
-        found = linprog(
+        answer = linprog(
             np.r_[np.ones(2 * d), 0.0, np.full(m, self.C)],
             A_ub=hstack([np.hstack([-signed, signed, -self.y[:, None]]), -eye_array(m)], format="csc"),
             b_ub=-np.ones(m),
@@ -218,14 +218,14 @@ class _Risk:
             method="highs",
             options=TOLERANCES,
         )
-        if found.status != 0:
-            raise RuntimeError(f"the linear programme was not solved: {found.message}")
-        self.n_steps = int(found.nit)
-        w = found.x[:d] - found.x[d : 2 * d]
+        if answer.status != 0:
+            raise RuntimeError(f"the linear programme was not solved: {answer.message}")
+        self.n_steps = int(answer.nit)
+        w = answer.x[:d] - answer.x[d : 2 * d]
         b = 0.0
         if self.fit_intercept:
             b = sum(optimal_biases(self.y - self.X @ w, self.y, np.full(m, self.C))) / 2
-        return self.answer(w, b, -found.ineqlin.marginals)
+        return self.answer(w, b, -answer.ineqlin.marginals)
 
     # Newton's method, for the smooth losses: in theta = (w, b)
 
@@ -246,8 +246,8 @@ class _Risk:
         smoothing, before = 1.0, theta
         while True:
             before, theta = theta, self.newton(signed, theta, partial(_smooth_lasso, smoothing))
-            found = self.result(signed, theta)
-            if (smoothing < 1.0 and found.certificate.gap <= tol / 4) or smoothing < 1e-15:
+            result = self.result(signed, theta)
+            if (smoothing < 1.0 and result.certificate.gap <= tol / 4) or smoothing < 1e-15:
                 break
             smoothing *= 0.2
         # weights that shrink with the smoothing are zero in the limit; the signs of the others hold, or they
@@ -269,7 +269,7 @@ class _Risk:
             if not turned.any():
                 break
             kept &= ~turned
-        return found
+        return result
 
     def result(self, signed: Floats, theta: Floats, basis: Floats | None = None) -> LinearRisk:
         w, b = (theta[:-1], float(theta[-1])) if self.fit_intercept else (theta, 0.0)
@@ -289,9 +289,9 @@ class _Risk:
             return penalty(theta[:n])[0] + self.C * float(self.loss(signed @ theta).sum())
 
         def gradient(theta: Floats) -> Floats:
-            found: Floats = self.C * (signed.T @ self.loss.subgradient(signed @ theta))
-            found[:n] += penalty(theta[:n])[1]
-            return found
+            total: Floats = self.C * (signed.T @ self.loss.subgradient(signed @ theta))
+            total[:n] += penalty(theta[:n])[1]
+            return total
 
         now, slope = value(theta), gradient(theta)
         for _ in range(200 if len(theta) else 0):

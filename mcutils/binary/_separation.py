@@ -113,8 +113,8 @@ def _heights(points: Floats, w: NDArray[Any], b: Any) -> Floats:
             length = np.linalg.norm(w)
             most = np.abs(points).max() * np.abs(w).max() + abs(b)
             if 1e-100 < length < 1e100 and 1e-200 < most < 1e200:
-                found: Floats = (points @ w + b) / length
-                return found
+                heights: Floats = (points @ w + b) / length
+                return heights
     normal = as_fractions(w)
     values = as_fractions(points) @ normal + fraction(b)
     square = normal @ normal

@@ -12,7 +12,7 @@ from mcutils._checks import integer, number, reals
 
 Floats = NDArray[np.float64]
 
-# Scores are computed for so many pairs of an example and a class at once.
+# Scores are computed in chunks of this many entries.
 _CHUNK = 2**21
 
 

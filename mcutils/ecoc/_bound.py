@@ -91,8 +91,8 @@ def training_error_bound(
             f"y must be rows of the code, integers from 0 to {k - 1}, found {np.unique(classes)[:6].tolist()}"
         )
 
-    found = decode(table, matrix, chosen)
-    error = np.mean((found.winner != classes) | found.tied)
+    decoded = decode(table, matrix, chosen)
+    error = np.mean((decoded.winner != classes) | decoded.tied)
 
     margins = matrix[classes] * table
     paid = chosen(margins)

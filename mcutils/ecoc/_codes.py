@@ -190,16 +190,16 @@ def _best_of_many(k: int, n_columns: int, distinct: int, entries: Code, random_s
 
 def _distinct_columns(k: int, n_columns: int, entries: Code, rng: np.random.Generator) -> Code:
     """Random columns with both signs, no two of them equal or complementary."""
-    found = np.empty((0, k), dtype=np.int8)
-    while len(found) < n_columns:
+    columns = np.empty((0, k), dtype=np.int8)
+    while len(columns) < n_columns:
         drawn = rng.choice(entries, size=(2 * n_columns, k))
         drawn = drawn[(drawn.min(axis=1) < 0) & (drawn.max(axis=1) > 0)]
         # of a column and its negative, keep the one whose first nonzero entry is +1
         leading = np.take_along_axis(drawn, (drawn != 0).argmax(axis=1)[:, None], axis=1)
-        pool = np.vstack([found, drawn * leading])
+        pool = np.vstack([columns, drawn * leading])
         first = np.unique(pool, axis=0, return_index=True)[1]
-        found = pool[np.sort(first)][:n_columns]
-    return np.ascontiguousarray(found.T)
+        columns = pool[np.sort(first)][:n_columns]
+    return np.ascontiguousarray(columns.T)
 
 
 def check_code(code: ArrayLike) -> Code:

@@ -140,9 +140,9 @@ def decode(scores: ArrayLike, code: ArrayLike, loss: LossLike = "hamming") -> De
 
     def decode_chunk(start: int) -> _Logs | None:
         chunk = slice(start, start + step)
-        found = decoder(table[chunk].astype(np.float64, copy=False))
-        winner[chunk], tied[chunk], distances[:, chunk] = found.winner, found.tied, found.distances
-        return None if found.logs is None else (start + found.close, found.logs)
+        decoded = decoder(table[chunk].astype(np.float64, copy=False))
+        winner[chunk], tied[chunk], distances[:, chunk] = decoded.winner, decoded.tied, decoded.distances
+        return None if decoded.logs is None else (start + decoded.close, decoded.logs)
 
     logs = [some for some in _map_chunks(decode_chunk, range(0, n, step)) if some is not None]
     return Decoding(winner, tied, distances.T, logs if decoder.loss is losses.exponential else None)
@@ -208,8 +208,8 @@ class _Decoder:
         size: Floats = np.einsum("ij->i", magnitude)
         if not np.isfinite(size).all():
             bad = f[~np.isfinite(f)]
-            found = f"found {bad[0]}" if len(bad) else "found magnitudes whose sum overflows"
-            raise ValueError(f"scores must be finite, {found}")
+            fault = f"found {bad[0]}" if len(bad) else "found magnitudes whose sum overflows"
+            raise ValueError(f"scores must be finite, {fault}")
 
         distances, rounding = self.measure(f, magnitude, size)
         near = distances <= distances.min(axis=0) + rounding

@@ -77,8 +77,8 @@ def mean_order(
     def near(part: Ints) -> Floats:
         squares = np.square(pdist(means[part]))
         scale = squares.mean()
-        found: Floats = squareform(np.exp(-4 * squares / scale) if scale > 0 else squares)
-        return found
+        nearness: Floats = squareform(np.exp(-4 * squares / scale) if scale > 0 else squares)
+        return nearness
 
     return np.concatenate(_bisected(near, np.arange(len(classes))))
 

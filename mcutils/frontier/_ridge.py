@@ -19,12 +19,13 @@ from .._checks import number
 from .._typing import Floats, Ints
 from .._weights import example_weights, refuse_idle
 
-# Scores are computed for so many pairs of an example and a class at once.
+# Scores are computed in chunks of this many entries.
 _CHUNK = 2**21
 
-# Of a sparse matrix with more rows and columns no matrix is factorised: conjugate gradients solve the
-# equations, until the residual is this part of the right hand side, in at most so many steps.
-DIRECT, _RESIDUAL, _MOST_STEPS = 4096, 1e-10, 1000
+# A sparse matrix with more rows and more columns than DIRECT is not factorised: conjugate gradients are used.
+DIRECT = 4096
+_RESIDUAL = 1e-10  # they stop at this residual, relative to the right hand side,
+_MOST_STEPS = 1000  # or after this many steps
 
 
 class RidgeOneVsAll(LinearClassifierMixin, ScoreClassifier):
@@ -101,8 +102,8 @@ class RidgeOneVsAll(LinearClassifierMixin, ScoreClassifier):
         self.classes_, codes = class_codes(labels)
         weights = checked_weights(sample_weight, self.classes_, codes)
         alpha = number(self.alpha, "alpha", above=0)
-        found = _ridge(centred_rows(X, weights), codes, len(self.classes_), alpha)
-        self.coef_, self.intercept_ = found.weights, found.biases
+        solution = _ridge(centred_rows(X, weights), codes, len(self.classes_), alpha)
+        self.coef_, self.intercept_ = solution.weights, solution.biases
         if len(self.classes_) == 2:
             self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
         return self
@@ -140,29 +141,29 @@ class _CentredRows:
 
     def gram(self) -> Floats:
         """The sum of w x x'."""
-        found: Floats = (self.rows.T * self.weights) @ self.rows
-        return found
+        products: Floats = (self.rows.T * self.weights) @ self.rows
+        return products
 
     def kernel(self) -> Floats:
         """The products of all pairs of rows, each times the root of its weight."""
         scaled = np.sqrt(self.weights)[:, None] * self.rows
-        found: Floats = scaled @ scaled.T
-        return found
+        products: Floats = scaled @ scaled.T
+        return products
 
     def sums(self, codes: Ints, k: int) -> Floats:
         """The weighted sum of the rows of each class."""
-        found: Floats = class_sums(self.rows, codes, self.weights, k)
-        return found
+        sums: Floats = class_sums(self.rows, codes, self.weights, k)
+        return sums
 
     def back(self, U: Floats) -> Floats:
         """The transposed times U."""
-        found: Floats = self.rows.T @ U
-        return found
+        combined: Floats = self.rows.T @ U
+        return combined
 
     def squares(self, factor: "Factor") -> Floats:
         """Of each row x the number w x' A x, where A is the inverse that the factor stands for."""
-        found: Floats = self.weights * (self.rows * factor.solve(self.rows.T).T).sum(axis=1)
-        return found
+        leverage: Floats = self.weights * (self.rows * factor.solve(self.rows.T).T).sum(axis=1)
+        return leverage
 
 
 class _CentredThinRows(_CentredRows):
@@ -189,59 +190,59 @@ class _CentredThinRows(_CentredRows):
         thin = self.thin
         data = thin.data * np.repeat(self.weights, np.diff(thin.indptr))
         weighed = csr_array((data, thin.indices, thin.indptr), shape=thin.shape)
-        found: Floats = (weighed.T @ thin).toarray()
-        found -= self.total * np.outer(self.mean, self.mean)
+        products: Floats = (weighed.T @ thin).toarray()
+        products -= self.total * np.outer(self.mean, self.mean)
         if len(self.full):
             some = self.back(self.weights[:, None] * self.dense)
-            found[:, self.full], found[self.full] = some, some.T
-        return found
+            products[:, self.full], products[self.full] = some, some.T
+        return products
 
     def kernel(self) -> Floats:
-        found: Floats = (self.thin @ self.thin.T).toarray()
+        products: Floats = (self.thin @ self.thin.T).toarray()
         shift = self.thin @ self.mean
-        found += self.mean @ self.mean - shift[:, None] - shift
-        found += self.dense @ self.dense.T
+        products += self.mean @ self.mean - shift[:, None] - shift
+        products += self.dense @ self.dense.T
         root = np.sqrt(self.weights)
-        found *= root[:, None] * root
-        return found
+        products *= root[:, None] * root
+        return products
 
     def sums(self, codes: Ints, k: int) -> Floats:
-        found: Floats = class_sums(self.thin, codes, self.weights, k).toarray()
-        found -= np.outer(np.bincount(codes, self.weights, minlength=k), self.mean)
-        found[:, self.full] = class_sums(self.dense, codes, self.weights, k)
-        return found
+        sums: Floats = class_sums(self.thin, codes, self.weights, k).toarray()
+        sums -= np.outer(np.bincount(codes, self.weights, minlength=k), self.mean)
+        sums[:, self.full] = class_sums(self.dense, codes, self.weights, k)
+        return sums
 
     def times(self, V: Floats, part: slice = slice(None)) -> Floats:
         """Some rows times V."""
-        found: Floats = self.thin[part] @ V
-        found -= self.mean @ V
-        found += self.dense[part] @ V[self.full]
-        return found
+        scores: Floats = self.thin[part] @ V
+        scores -= self.mean @ V
+        scores += self.dense[part] @ V[self.full]
+        return scores
 
     def back(self, U: Floats) -> Floats:
-        found: Floats = self.thin.T @ U
-        found -= np.outer(self.mean, U.sum(axis=0))
-        found[self.full] = self.dense.T @ U
-        return found
+        combined: Floats = self.thin.T @ U
+        combined -= np.outer(self.mean, U.sum(axis=0))
+        combined[self.full] = self.dense.T @ U
+        return combined
 
     def diagonal(self) -> Floats:
         """That of the Gram matrix."""
         thin = self.thin
         squares = csr_array((thin.data**2, thin.indices, thin.indptr), shape=thin.shape)
-        found: Floats = squares.T @ self.weights - self.total * self.mean**2
-        found[self.full] = self.weights @ self.dense**2
-        return np.maximum(found, 0.0)
+        entries: Floats = squares.T @ self.weights - self.total * self.mean**2
+        entries[self.full] = self.weights @ self.dense**2
+        return np.maximum(entries, 0.0)
 
     def squares(self, factor: "Factor") -> Floats:
         m, d = self.shape
-        inverse, found = factor.solve(np.eye(d)), np.empty(m)
+        inverse, leverage = factor.solve(np.eye(d)), np.empty(m)
         size = max(1, _CHUNK // d)
         for start in range(0, m, size):
             part = slice(start, start + size)
             products = self.times(inverse, part)
-            found[part] = self.thin[part].multiply(products).sum(axis=1) - products @ self.mean
-            found[part] += (self.dense[part] * products[:, self.full]).sum(axis=1)
-        return self.weights * found
+            leverage[part] = self.thin[part].multiply(products).sum(axis=1) - products @ self.mean
+            leverage[part] += (self.dense[part] * products[:, self.full]).sum(axis=1)
+        return self.weights * leverage
 
 
 @np.errstate(over="ignore", invalid="ignore")  # said in a sentence
@@ -286,15 +287,17 @@ class Factor:
         self.root = scale[:, None] * vectors[:, kept] / np.sqrt(values[kept])
 
     def solve(self, B: Floats) -> Floats:
-        found: Floats = (
+        solution: Floats = (
             self.root @ (self.root.T @ B) if self.lower is None else cho_solve((self.lower, True), B)
         )
-        return found
+        return solution
 
     def coordinates(self, B: Floats) -> Floats:
         """Columns whose inner products are those of B in the metric of the inverse."""
-        found: Floats = self.root.T @ B if self.lower is None else solve_triangular(self.lower, B, lower=True)
-        return found
+        coordinates: Floats = (
+            self.root.T @ B if self.lower is None else solve_triangular(self.lower, B, lower=True)
+        )
+        return coordinates
 
 
 @dataclass(frozen=True)
@@ -329,8 +332,8 @@ def _ridge(rows: _CentredRows, codes: Ints, k: int, alpha: float) -> _Ridge:
 
 def _own_of_pairs(kernel: Floats, factor: Factor) -> Floats:
     """The diagonal of the inverse times the kernel."""
-    found: Floats = factor.solve(kernel).diagonal()
-    return found
+    diagonal: Floats = factor.solve(kernel).diagonal()
+    return diagonal
 
 
 def _by_conjugate_gradients(rows: _CentredThinRows, sums: Floats, alpha: float) -> Floats:
@@ -431,8 +434,8 @@ def leave_one_out_confusion(
     k, alpha = len(classes), number(alpha, "alpha", above=0)
     rows = centred_rows(table, weights)
     if rows.direct:
-        found = _ridge(rows, codes, k, alpha)
-        guess = _guess(table, found, codes, found.own())
+        solution = _ridge(rows, codes, k, alpha)
+        guess = _guess(table, solution, codes, solution.own())
     else:
         guess = _held_out(table, codes, weights, k, alpha)
     counts: Floats = np.zeros((k, k))
@@ -459,8 +462,8 @@ def _held_out(table: Any, codes: Ints, weights: Floats, k: int, alpha: float) ->
         part[rows] = np.arange(len(rows)) % 5
     for fifth in range(5):
         train, test = np.flatnonzero(part != fifth), np.flatnonzero(part == fifth)
-        found = _ridge(centred_rows(table[train], weights[train]), codes[train], k, alpha)
-        guess[test] = _guess(table[test], found, codes[test], np.zeros(len(test)))
+        solution = _ridge(centred_rows(table[train], weights[train]), codes[train], k, alpha)
+        guess[test] = _guess(table[test], solution, codes[test], np.zeros(len(test)))
     return guess
 
 

@@ -67,8 +67,8 @@ class Eliminations:
     @property
     def by_round(self) -> Floats:
         """The part of all examples that is lost in each round; in sum the error."""
-        found: Floats = np.bincount(self.rounds, self.lost)[1:] / self.total
-        return found
+        shares: Floats = np.bincount(self.rounds, self.lost)[1:] / self.total
+        return shares
 
 
 class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

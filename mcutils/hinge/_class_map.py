@@ -148,8 +148,8 @@ class ClassMap:
             )
         labels = class_labels(labels.reshape(-1), labels.size, self.n_classes).reshape(labels.shape)
         product = self.matrix[labels][..., :, None] * points[..., None, :]
-        found: Floats = product.reshape(*points.shape[:-1], -1)
-        return found
+        features: Floats = product.reshape(*points.shape[:-1], -1)
+        return features
 
     def to_rows(self, V: ArrayLike) -> Floats:
         """The vectors of the classes, W = B V.
@@ -196,8 +196,8 @@ class ClassMap:
         -------
         (k, k) array
         """
-        found: Floats = np.linalg.norm(self.matrix[:, None] - self.matrix[None], axis=2)
-        return found
+        distances: Floats = np.linalg.norm(self.matrix[:, None] - self.matrix[None], axis=2)
+        return distances
 
 
 def example_matrix(X: Any) -> Any:

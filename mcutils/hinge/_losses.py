@@ -206,8 +206,8 @@ def _check(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None) -> tuple[Flo
 
 def _active(gaps: Floats, labels: Ints) -> Ints:
     first = gaps.argmax(axis=1)
-    found: Ints = np.where(gaps[np.arange(len(gaps)), first] > 0, first, labels)
-    return found
+    active: Ints = np.where(gaps[np.arange(len(gaps)), first] > 0, first, labels)
+    return active
 
 
 def score_slopes(loss: str, gaps: Floats, labels: Ints) -> Floats:

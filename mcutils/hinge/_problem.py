@@ -451,10 +451,12 @@ def _parameters(W: ArrayLike, X: Any, class_map: ClassMap | None) -> tuple[Float
 
 
 def _check_intercept(intercept: ArrayLike | None, k: int) -> Floats:
-    found = np.zeros(k) if intercept is None else reals(intercept, "intercept")
-    if found.shape != (k,):
-        raise ValueError(f"intercept must be a number for each of the {k} classes, found shape {found.shape}")
-    return found
+    checked = np.zeros(k) if intercept is None else reals(intercept, "intercept")
+    if checked.shape != (k,):
+        raise ValueError(
+            f"intercept must be a number for each of the {k} classes, found shape {checked.shape}"
+        )
+    return checked
 
 
 def _in_range(value: float) -> float:

@@ -305,7 +305,7 @@ def climb(
     fall : float
         Between 0 and 1.
     most : int
-        At most about so many rows are moved.
+        About the largest number of rows to move.
     beta : (m, k) array
         Overwritten.
     scores : (k, m) array of the type of rows
@@ -416,12 +416,12 @@ def dense(
     accuracy : float
         A pass with no larger violation is the last.
     enough : float
-        So is one in which the examples, each as it was met, added no more to the difference of primal and
-        dual,
+        A pass is also the last if its examples, each when it was visited, added at most this much to the
+        difference of primal and dual,
     least : int
-        if so many were visited in all passes.
+        and all passes together have visited at least this many examples.
     most : int
-        At most so many passes.
+        The largest number of passes.
     state : (1,) uint64 array
         Of the random numbers; overwritten.
     order : (n,) int array

@@ -39,7 +39,7 @@ def pairs(gram, lower, upper, ends, beta, error, tolerance, tiny, max_steps):
     tiny : float
         Positive; the least curvature that is believed. Less is rounding, and the box ends the step.
     max_steps : int
-        At most so many pairs.
+        The largest number of pairs.
 
     Returns
     -------

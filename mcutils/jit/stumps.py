@@ -67,7 +67,7 @@ def sweep_down(order, first, rows, total, least, edges):
 @compiled
 def sums_of_values(order, ends, common, rows):
     """For each value of a feature the sum of its rows, (n, 4); 0 for the commonest, which nobody asks for."""
-    found = np.zeros((len(ends), 4))
+    sums = np.zeros((len(ends), 4))
     start = 0
     for n in range(len(ends)):
         c0 = c1 = c2 = c3 = 0.0
@@ -78,9 +78,9 @@ def sums_of_values(order, ends, common, rows):
                 c1 += rows[i, 1]
                 c2 += rows[i, 2]
                 c3 += rows[i, 3]
-        found[n, 0], found[n, 1], found[n, 2], found[n, 3] = c0, c1, c2, c3
+        sums[n, 0], sums[n, 1], sums[n, 2], sums[n, 3] = c0, c1, c2, c3
         start = ends[n]
-    return found
+    return sums
 
 
 @compiled

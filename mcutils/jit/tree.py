@@ -28,7 +28,7 @@ RANK = ITEM_BITS + CLASS_BITS
 SMALL = 2048
 # Of weights that are not whole, scores nearer than this part of the weight of the node are equal.
 TIE = 1e-10
-# So many levels at a node are searched through all their subsets.
+# Up to this many levels at a node, all subsets of them are tried.
 LEVELS = 20
 
 

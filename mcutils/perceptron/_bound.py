@@ -146,7 +146,7 @@ def mistake_bound(
     refuse_underflow(chosen, points, gram.diagonal)
     n = len(owner)
     try:
-        found = solve(
+        hard = solve(
             gram,
             np.ones(n),
             np.full(n, np.inf),
@@ -167,7 +167,7 @@ def mistake_bound(
         ) from None
 
     coefficients = np.zeros((m, k))
-    coefficients[owner, rival] -= found.alpha
+    coefficients[owner, rival] -= hard.alpha
     coefficients[np.arange(m), codes] -= coefficients.sum(axis=1)
     intercept = one * coefficients.sum(axis=0)
     weights = None
@@ -182,7 +182,7 @@ def mistake_bound(
     # the smaller of the margin as it is reached here and as the solver knows it: they differ by rounding
     margin = min(
         float((scores[owner, codes[owner]] - scores[owner, rival]).min()) / norm,
-        float(1 / np.sqrt(2 * found.certificate.primal)),
+        float(1 / np.sqrt(2 * hard.certificate.primal)),
     )
     if not margin > 0:
         raise RuntimeError("the margin that was found is lost in rounding; scale the inputs")
@@ -193,12 +193,12 @@ def mistake_bound(
         margin=margin,
         bound=2 * (radius / margin) ** 2,
         certificate=Certificate(
-            0.5 / margin**2, found.certificate.dual, found.certificate.kkt, found.certificate.n_iter
+            0.5 / margin**2, hard.certificate.dual, hard.certificate.kkt, hard.certificate.n_iter
         ),
         weights=None if weights is None else weights / norm,
         intercept=intercept / norm,
         coefficients=coefficients / norm,
-        converged=found.converged,
+        converged=hard.converged,
     )
 
 
@@ -210,8 +210,8 @@ def pairs_gram(kernel: Kernel, X: Any, y: Ints, owner: Ints, rival: Ints, k: int
         diagonal = np.diag(whole)
 
         def values(rows: Ints, columns: Ints) -> Floats:
-            found: Floats = whole[np.ix_(rows, columns)]
-            return found
+            products: Floats = whole[np.ix_(rows, columns)]
+            return products
 
     else:
         diagonal = kernel.diagonal(X)
@@ -224,10 +224,10 @@ def pairs_gram(kernel: Kernel, X: Any, y: Ints, owner: Ints, rival: Ints, k: int
     directions = np.eye(k)[y[owner]] - np.eye(k)[rival]
 
     def compute(rows: Ints, columns: Any) -> Floats:
-        found: Floats = (values(owner[rows], owner[columns]) + one) * (
+        products: Floats = (values(owner[rows], owner[columns]) + one) * (
             directions[rows] @ directions[columns].T
         )
-        return found
+        return products
 
     if 8 * n * n <= _rows.WHOLE_BYTES:
         return Gram.of_matrix(compute(np.arange(n), slice(None)))

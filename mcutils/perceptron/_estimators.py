@@ -21,7 +21,7 @@ from .._weights import example_weights, refuse_idle, times_class_weight
 from ..kernel import Kernel, resolve
 from ._updates import UPDATES, Update, check_update, step
 
-# With a kernel, the scores of so many examples are brought up to date at each mistake, the others' then.
+# With a kernel, a mistake updates the scores of the next examples only, this many; the others wait.
 _BLOCK = 64
 
 
@@ -87,7 +87,7 @@ class MulticlassPerceptron(ScoreClassifier):
         current one ("voted"; a prediction then takes time proportional to the number of mistakes). Training
         is the same. Only the last is sure to make no mistake on the sample if ``converged_``.
     max_iter : int
-        At most so many epochs in ``fit``.
+        The largest number of epochs in ``fit``.
     shuffle : bool
         Whether every epoch visits the examples in a new random order.
     random_state : int, RandomState or None
@@ -266,12 +266,12 @@ class MulticlassPerceptron(ScoreClassifier):
         X = self._validate(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             if self._voted:
-                found = self._vote(X)
+                table = self._vote(X)
             elif self.kernel_ is None:
-                found = X @ self.coef_.T + self.intercept_
+                table = X @ self.coef_.T + self.intercept_
             else:
-                found = self._expand(X, self.dual_coef_.T) + self.intercept_
-        return _finite(found)
+                table = self._expand(X, self.dual_coef_.T) + self.intercept_
+        return _finite(table)
 
     def _weigh(self, X: Any, y: Ints, sample_weight: ArrayLike | None) -> Floats:
         """The weights s, after all checks that need the data."""
@@ -605,7 +605,7 @@ class KernelPerceptron(MulticlassPerceptron):
         instead of the last ones. The last ones make no mistake on the sample if ``converged_``; the average
         may.
     max_iter : int
-        At most so many epochs in ``fit``.
+        The largest number of epochs in ``fit``.
     shuffle : bool
         Whether every epoch visits the examples in a new random order.
     random_state : int, RandomState or None

@@ -108,8 +108,8 @@ def mira(scores: ArrayLike, y: ArrayLike, squares: ArrayLike) -> Floats:
     table = score_table(scores)
     labels = class_labels(y, *table.shape)
     lengths = _check_squares(squares, len(table))
-    found = np.zeros(table.shape)
-    for tau, f, c, square in zip(found, table, labels.tolist(), lengths.tolist(), strict=True):
+    updates = np.zeros(table.shape)
+    for tau, f, c, square in zip(updates, table, labels.tolist(), lengths.tolist(), strict=True):
         if square > 0 and f[c] < f.max():
             lifted = f.copy()
             lifted[c] += square
@@ -117,7 +117,7 @@ def mira(scores: ArrayLike, y: ArrayLike, squares: ArrayLike) -> Floats:
                 tau -= _nearest(lifted, square)
             tau[c] = 0.0
             tau[c] = -tau.sum()
-    return found
+    return updates
 
 
 def check_update(update: Any) -> None:
@@ -152,8 +152,8 @@ def _nearest(v: Floats, size: float) -> Floats:
     depths = (np.cumsum(ordered) - size) / np.arange(1, len(v) + 1)
     level = depths[int(np.append(ordered > depths, False).argmin()) - 1]
     share = np.maximum(v - v.max() - level, 0.0)
-    found: Floats = share / share.sum()
-    return found
+    nearest: Floats = share / share.sum()
+    return nearest
 
 
 def coefficients(update: Update, f: Floats, y: int, square: float) -> Floats:

@@ -31,8 +31,8 @@ def too_many(found: str, allowed: int) -> ValueError:
 def _gray_walks(vectors: Floats, most: int) -> Iterator[tuple[Floats, Floats]]:
     """The sums of (m, n) vectors with signs, the first fixed at +1, in walks for mcutils.jit.gray.
 
-    A walk is through so many signs at most. Each starts from a sum that is computed afresh, so that
-    rounding has no time to add up.
+    ``most`` is the largest number of signs in a walk. Each walk starts from a sum that is computed afresh, so
+    that rounding does not add up.
     """
     m = len(vectors)
     low = min(m - 1, most)
@@ -78,7 +78,7 @@ def _squared_norms(features: Floats) -> Iterator[Floats]:
 
 
 def mean_norm(features: Floats, copies: int = 1) -> float:
-    """The mean over all signs of the norm of the signed sum, in a space of so many copies."""
+    """The mean over all signs of the norm of the signed sum, in a space of ``copies`` copies."""
     m = len(features)
     if copies == 1:
         return fsum(float(np.sqrt(squares).sum()) for squares in _squared_norms(features)) / 2.0 ** (m - 1)
@@ -95,7 +95,7 @@ def mean_norm(features: Floats, copies: int = 1) -> float:
 
 
 def _sums_of(values: Floats, chances: Floats, terms: int) -> tuple[Floats, Floats]:
-    """The distribution of a sum of so many independent variables of this distribution."""
+    """The distribution of the sum of ``terms`` independent variables of this distribution."""
     sums, chance = values, chances
     for _ in range(terms - 1):
         if len(sums) * len(values) > 8 * ROOM:

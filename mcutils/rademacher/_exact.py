@@ -9,7 +9,7 @@ from ..exact import all_signs
 from ._enumeration import too_many
 from ._families import Family, KnownFamily, Suprema, as_family, checked_suprema, in_range
 
-# All signs of so many, when the supremum is a function of Python.
+# The most examples whose signs are all enumerated when the supremum is a Python function.
 _MOST_SIGNS = 24
 
 

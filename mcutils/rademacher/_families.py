@@ -263,8 +263,8 @@ class L2Ball(KnownFamily):
         return self.radius * min(by_sums, float(np.linalg.norm(thin)))
 
     def _suprema(self, signs: Floats) -> Floats:
-        found: Floats = self.radius * np.linalg.norm(signs @ self.X, axis=1)
-        return found
+        suprema: Floats = self.radius * np.linalg.norm(signs @ self.X, axis=1)
+        return suprema
 
     def _exact(self) -> float:
         m, d = self.X.shape
@@ -332,8 +332,8 @@ class L1Ball(KnownFamily):
         return self.radius * float(np.linalg.norm(self.X, axis=0).max())
 
     def _suprema(self, signs: Floats) -> Floats:
-        found: Floats = self.radius * np.abs(signs @ self.X).max(axis=1, initial=0.0)
-        return found
+        suprema: Floats = self.radius * np.abs(signs @ self.X).max(axis=1, initial=0.0)
+        return suprema
 
     def _exact(self) -> float:
         columns = np.unique(self.X.T, axis=0)
@@ -398,8 +398,8 @@ class Thresholds(KnownFamily):
         below = np.cumsum(signs[:, order], axis=1)
         last_of_equals = np.append(np.diff(self.x[order]) > 0, True)
         # the sum above the threshold minus the sum below it; below the least x there is nothing
-        found: Floats = below[:, -1] - 2 * np.minimum(below[:, last_of_equals].min(axis=1), 0.0)
-        return found
+        suprema: Floats = below[:, -1] - 2 * np.minimum(below[:, last_of_equals].min(axis=1), 0.0)
+        return suprema
 
     def _exact(self) -> float:
         # The supremum is the sum of all signs, of mean 0, plus twice the largest of 0 and minus the sums
@@ -534,10 +534,10 @@ def maximum(*families: Finite) -> Finite:
     numbers = prod(len(one.values) for one in families) * families[0].m
     if numbers > 8 * ROOM:
         raise ValueError(f"the maxima would be {numbers} numbers, more than {8 * ROOM}: take fewer functions")
-    found = families[0].values
+    values = families[0].values
     for one in families[1:]:
-        found = np.maximum(found[:, None], one.values).reshape(-1, one.m)
-    return Finite(found)
+        values = np.maximum(values[:, None], one.values).reshape(-1, one.m)
+    return Finite(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -570,15 +570,15 @@ def as_family(family: Any, m: int | None, n_signs: int | None) -> Family:
 
 def checked_suprema(family: Family, signs: Floats) -> Floats:
     """What a family that is not ours answers, checked."""
-    found = np.asarray(family.supremum(signs), dtype=np.float64)
-    if found.shape != (len(signs),):
+    suprema = np.asarray(family.supremum(signs), dtype=np.float64)
+    if suprema.shape != (len(signs),):
         raise ValueError(
             f"the supremum must be one number for each row of signs: for signs of shape {signs.shape} "
-            f"it has shape {found.shape}"
+            f"it has shape {suprema.shape}"
         )
-    if not np.isfinite(found).all():
-        raise ValueError(f"the supremum must be finite, found {found[~np.isfinite(found)][0]}")
-    return found
+    if not np.isfinite(suprema).all():
+        raise ValueError(f"the supremum must be finite, found {suprema[~np.isfinite(suprema)][0]}")
+    return suprema
 
 
 def in_range(value: float) -> float:
@@ -629,9 +629,9 @@ def _gram(gram: ArrayLike) -> Floats:
 
 
 def _signs(signs: ArrayLike, n_signs: int) -> Floats:
-    found = np.asarray(signs)
-    if found.ndim != 2 or found.shape[1] != n_signs:
-        raise ValueError(f"signs must have a row of {n_signs} for each draw, found shape {found.shape}")
-    if found.dtype.kind not in "if" or not (np.abs(found) == 1).all():
+    table = np.asarray(signs)
+    if table.ndim != 2 or table.shape[1] != n_signs:
+        raise ValueError(f"signs must have a row of {n_signs} for each draw, found shape {table.shape}")
+    if table.dtype.kind not in "if" or not (np.abs(table) == 1).all():
         raise ValueError("signs must be -1 or +1 (from bits b: 2 * b - 1)")
-    return found.astype(np.float64)
+    return table.astype(np.float64)

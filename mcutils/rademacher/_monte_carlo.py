@@ -152,7 +152,7 @@ def monte_carlo(
 
 
 def _draw(known: Family, seed: np.random.SeedSequence, size: int) -> Floats:
-    """The suprema of so many draws."""
+    """The suprema of ``size`` draws."""
     numbers = size * known.n_signs
     random = np.frombuffer(np.random.default_rng(seed).bytes(-(-numbers // 8)), dtype=np.uint8)
     bits = np.unpackbits(random, count=numbers).reshape(size, known.n_signs)
@@ -161,7 +161,7 @@ def _draw(known: Family, seed: np.random.SeedSequence, size: int) -> Floats:
 
 
 def _length(envelope: ArrayLike, n_signs: int) -> float:
-    found = reals(envelope, "envelope")
-    if found.shape not in ((), (n_signs,)) or (found < 0).any():
+    values = reals(envelope, "envelope")
+    if values.shape not in ((), (n_signs,)) or (values < 0).any():
         raise ValueError(f"envelope must be a number or {n_signs} numbers, at least 0, found {envelope!r}")
-    return float(np.linalg.norm(np.broadcast_to(found, n_signs)))
+    return float(np.linalg.norm(np.broadcast_to(values, n_signs)))

@@ -44,8 +44,8 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         classes, fitted to the examples of these two, and :func:`pairwise_coupling` of the pairs'
         probabilities, which are first kept 1e-7 away from 0 and 1.
     cv : int, cross-validation splitter, or "prefit"
-        An integer means so many stratified folds, in random order. "prefit": the machine is already trained,
-        and :meth:`fit` gets examples that it was not trained on.
+        An integer is the number of stratified folds, in random order. "prefit": the estimator is trained
+        already, and :meth:`fit` gets examples that it was not trained on.
     random_state : int, RandomState or None
         Shuffles the folds. It is not passed on.
     n_jobs : int or None
@@ -256,8 +256,8 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 def _score(machine: Any, method: str, X: Any) -> Floats:
     """Scores of all classes, or of all pairs."""
     if method == "coupling":
-        found: Floats = np.asarray(machine.column_scores(X), dtype=np.float64)
-        return found
+        scores_of_pairs: Floats = np.asarray(machine.column_scores(X), dtype=np.float64)
+        return scores_of_pairs
     scores = np.asarray(machine.decision_function(X), dtype=np.float64)
     return np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores
 

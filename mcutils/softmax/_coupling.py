@@ -90,8 +90,8 @@ def _least_squares(table: Floats) -> Coupling:
     bordered[:, k, k] = 0.0
     target = np.zeros((n, k + 1, 1))
     target[:, k] = 1.0
-    found = np.linalg.solve(bordered, target)
-    p = np.maximum(found[:, :k, 0], 0.0)  # negative only by rounding
+    solution = np.linalg.solve(bordered, target)
+    p = np.maximum(solution[:, :k, 0], 0.0)  # negative only by rounding
     p /= p.sum(axis=1, keepdims=True)
     product = (Q @ p[:, :, None])[:, :, 0]
     return Coupling(p, (p * product).sum(axis=1) - product.min(axis=1))
@@ -107,8 +107,8 @@ def _bradley_terry(table: Floats) -> Coupling:
     def value(f: Floats) -> Floats:
         with np.errstate(under="ignore"):
             differences = f[:, :, None] - f[:, None, :]
-            found: Floats = (table * np.logaddexp(0.0, -differences)).sum(axis=(1, 2))
-        return found
+            divergence: Floats = (table * np.logaddexp(0.0, -differences)).sum(axis=(1, 2))
+        return divergence
 
     def misfit(f: Floats) -> tuple[Floats, Floats]:
         mu = expit(f[:, :, None] - f[:, None, :])

@@ -8,38 +8,38 @@ from .._typing import Floats, Ints
 
 def score_table(values: ArrayLike, name: str) -> Floats:
     """A finite matrix with at least 2 columns, a row for each example."""
-    found = np.asarray(values, dtype=np.float64)
-    if found.ndim != 2 or found.shape[1] < 2:
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] < 2:
         raise ValueError(
-            f"{name} must be a matrix with a column for each of k >= 2 classes, found shape {found.shape}"
+            f"{name} must be a matrix with a column for each of k >= 2 classes, found shape {table.shape}"
         )
-    if not np.isfinite(found).all():
-        raise ValueError(f"{name} must be finite, found {found[~np.isfinite(found)][0]}")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{name} must be finite, found {table[~np.isfinite(table)][0]}")
     with np.errstate(over="ignore"):
-        if not np.isfinite(np.ptp(found, axis=1)).all():
+        if not np.isfinite(np.ptp(table, axis=1)).all():
             raise ValueError(f"{name} must have finite differences in each row, found some that overflow")
-    return found
+    return table
 
 
 def class_codes(y: ArrayLike, m: int, k: int) -> Ints:
     """Classes 0 to k-1, one for each example."""
-    found = np.asarray(y)
-    if found.shape != (m,):
-        raise ValueError(f"y must be one class for each of the {m} examples, found shape {found.shape}")
-    if m and (found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= k):
-        raise ValueError(f"y must be integers from 0 to {k - 1}, found {np.unique(found)[:6].tolist()}")
-    return found.astype(np.intp)
+    codes = np.asarray(y)
+    if codes.shape != (m,):
+        raise ValueError(f"y must be one class for each of the {m} examples, found shape {codes.shape}")
+    if m and (codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= k):
+        raise ValueError(f"y must be integers from 0 to {k - 1}, found {np.unique(codes)[:6].tolist()}")
+    return codes.astype(np.intp)
 
 
 def probability_rows(values: ArrayLike, name: str = "probabilities") -> Floats:
     """Rows on the simplex, up to rounding."""
-    found = score_table(values, name)
-    if found.size and (found.min() < 0 or np.abs(found.sum(axis=1) - 1).max() > 1e-6):
-        worst = int(np.argmax(np.maximum(-found.min(axis=1), np.abs(found.sum(axis=1) - 1))))
+    table = score_table(values, name)
+    if table.size and (table.min() < 0 or np.abs(table.sum(axis=1) - 1).max() > 1e-6):
+        worst = int(np.argmax(np.maximum(-table.min(axis=1), np.abs(table.sum(axis=1) - 1))))
         raise ValueError(
-            f"{name} must have rows of numbers >= 0 with sum 1, found the row {found[worst].tolist()}"
+            f"{name} must have rows of numbers >= 0 with sum 1, found the row {table[worst].tolist()}"
         )
-    return found
+    return table
 
 
 def _rest(f: Floats) -> tuple[Floats, Floats]:
@@ -69,8 +69,8 @@ def log_softmax(scores: ArrayLike) -> Floats:
     array([[    0., -1000.]])
     """
     below, rest = _rest(score_table(scores, "scores"))
-    found: Floats = below - np.log1p(rest)
-    return found
+    logarithms: Floats = below - np.log1p(rest)
+    return logarithms
 
 
 def softmax(scores: ArrayLike) -> Floats:
@@ -93,8 +93,8 @@ def softmax(scores: ArrayLike) -> Floats:
     """
     below, rest = _rest(score_table(scores, "scores"))
     with np.errstate(under="ignore"):
-        found: Floats = np.exp(below) / (1 + rest)
-    return found
+        probabilities: Floats = np.exp(below) / (1 + rest)
+    return probabilities
 
 
 def loss_parts(f: Floats, y: Ints) -> tuple[Floats, Floats, Floats]:
@@ -159,9 +159,9 @@ def cross_entropy_gradient(scores: ArrayLike, y: ArrayLike) -> Floats:
     """
     f = score_table(scores, "scores")
     codes = class_codes(y, *f.shape)
-    _, found, missing = loss_parts(f, codes)
-    found[np.arange(len(f)), codes] = -missing
-    return found
+    _, slopes, missing = loss_parts(f, codes)
+    slopes[np.arange(len(f)), codes] = -missing
+    return slopes
 
 
 def cross_entropy_hessian_product(scores: ArrayLike, directions: ArrayLike) -> Floats:
@@ -191,5 +191,5 @@ def cross_entropy_hessian_product(scores: ArrayLike, directions: ArrayLike) -> F
 
 
 def hessian_product(q: Floats, v: Floats) -> Floats:
-    found: Floats = q * (v - (q * v).sum(axis=1, keepdims=True))
-    return found
+    product: Floats = q * (v - (q * v).sum(axis=1, keepdims=True))
+    return product

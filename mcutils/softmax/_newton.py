@@ -11,12 +11,13 @@ from .._typing import Floats
 from ._loss import hessian_product, loss_parts
 from ._objective import Problem, input_sums
 
-# A Newton step is preconditioned by the Hessian's diagonal, or by a Cholesky factor of its block of each
-# class: by these up to so many features of a dense X, if they take no more than so many multiplications, or
-# else from the first step on in which the diagonal has taken as much time as they would take.
-_BLOCK_FEATURES, _QUICK = 200, 2e8
+# A Newton step is preconditioned by the Hessian's diagonal, or by Cholesky factors of its blocks, one for
+# each class. The factors are used for a dense X with few features: from the start where they are cheap,
+# otherwise as soon as the diagonal has taken as much time as they would take.
+_BLOCK_FEATURES = 200  # the most features for which factors are made
+_QUICK = 2e8  # factors that take at most this many multiplications are used from the start
 
-# A dense X is rotated first if that takes no more time than so many products with the Hessian.
+# A dense X is rotated first if that costs at most this many products with the Hessian.
 _ROTATION = 20
 
 # Most products with the Hessian in a Newton step.
@@ -61,7 +62,7 @@ def minimise(problem: Problem, V: Floats, tol: float, max_iter: int) -> _Found:
         dual = max(dual, problem.dual(others, missing) - doubt)
         slope = float(np.linalg.norm(gradient))
         first = first or slope
-        found = _Found(
+        reached = _Found(
             V,
             now,
             dual,
@@ -69,11 +70,11 @@ def minimise(problem: Problem, V: Floats, tol: float, max_iter: int) -> _Found:
             float(np.abs(gradient[:, d:]).max(initial=0.0)),
             step,
         )
-        stalled = 0 if found.gap < best / 2 else stalled + 1
-        best = min(best, found.gap)
+        stalled = 0 if reached.gap < best / 2 else stalled + 1
+        best = min(best, reached.gap)
         # nothing more is to be had: only rounding is left of the gradient, or of the decrease for many steps
         spent = slope == 0 or (stalled >= 4 and slope <= noise) or (stalled >= 12 and flat)
-        if found.gap <= tol or step == max_iter or spent:
+        if reached.gap <= tol or step == max_iter or spent:
             break
 
         q = others.copy()
@@ -107,7 +108,7 @@ def minimise(problem: Problem, V: Floats, tol: float, max_iter: int) -> _Found:
             t /= 2
         V = V + t * D
         f = problem.scores(V)
-    return found
+    return reached
 
 
 class _Axes:
@@ -126,17 +127,17 @@ class _Axes:
 
     def turned(self, R: Floats) -> Floats:
         """A gradient in these coordinates."""
-        d, found = self.d, R.copy()
-        found[:, :d] = (R[:, :d] - R[:, d:] * self.centre if self.bias else R) @ self.axes
-        return found
+        d, turned = self.d, R.copy()
+        turned[:, :d] = (R[:, :d] - R[:, d:] * self.centre if self.bias else R) @ self.axes
+        return turned
 
     def back(self, R: Floats) -> Floats:
         """The machine that is R in these coordinates."""
-        d, found = self.d, R.copy()
-        found[:, :d] = R[:, :d] @ self.axes.T
+        d, restored = self.d, R.copy()
+        restored[:, :d] = R[:, :d] @ self.axes.T
         if self.bias:
-            found[:, d] -= found[:, :d] @ self.centre
-        return found
+            restored[:, d] -= restored[:, :d] @ self.centre
+        return restored
 
 
 def _axes(problem: Problem) -> _Axes | None:
@@ -220,8 +221,8 @@ def _conjugate_gradients(
     accuracy: float,
     most: int,
 ) -> tuple[Floats, bool]:
-    """A direction that solves product(D) = target to an accuracy, and never an ascent; whether it was reached
-    within so many products."""
+    """A descent direction D with product(D) = target up to ``accuracy``; and whether that was reached within
+    the allowed number of products."""
     D = np.zeros_like(target)
     R = target.copy()
     Z = precondition(R)

@@ -32,13 +32,13 @@ class Problem:
 
     def scores(self, V: Floats) -> Floats:
         d = self.X.shape[1]
-        found: Floats = self.X @ V[:, :d].T
-        return found + V[:, d] if self.bias else found
+        scores: Floats = self.X @ V[:, :d].T
+        return scores + V[:, d] if self.bias else scores
 
     def gathered(self, R: Floats) -> Floats:
         r""":math:`\sum_i r_i (x_i, 1)^\top`, (k, d + bias)."""
-        found = input_sums(self.X, R)
-        return np.column_stack([found, R.sum(axis=0)]) if self.bias else found
+        sums = input_sums(self.X, R)
+        return np.column_stack([sums, R.sum(axis=0)]) if self.bias else sums
 
     def norm(self, V: Floats) -> float:
         W = V[:, : self.X.shape[1]]
@@ -49,9 +49,9 @@ class Problem:
 
     def multipliers(self, others: Floats, missing: Floats) -> Floats:
         r""":math:`C_i (e_{y_i} - q_i)`."""
-        found = -others * self.prices[:, None]
-        found[self.rows, self.y] = self.prices * missing
-        return found
+        multipliers = -others * self.prices[:, None]
+        multipliers[self.rows, self.y] = self.prices * missing
+        return multipliers
 
     def rounding(self, V: Floats, multipliers: Floats) -> tuple[float, float]:
         """What rounding may do to the gradient, and to the primal and the dual value together."""
@@ -66,8 +66,8 @@ class Problem:
         r""":math:`\sum_i C_i (q_i - e_{y_i})`: what a class gets from the others' examples, less what its own
         give."""
         lost = np.bincount(self.y, weights=self.prices * missing, minlength=self.k)
-        found: Floats = self.prices @ others - lost
-        return found
+        excess: Floats = self.prices @ others - lost
+        return excess
 
     def dual(self, others: Floats, missing: Floats) -> float:
         """The dual value of probabilities that are balanced, or made so: a lower bound of the primal."""
@@ -90,9 +90,9 @@ class Problem:
             return others, missing
         given = surplus / (total + surplus)
         freed = others @ given + (1 - missing) * given[self.y]
-        found = others * (1 - given) + freed[:, None] * (lack / lack.sum())
-        found[self.rows, self.y] = 0.0
-        return found, found.sum(axis=1)
+        moved = others * (1 - given) + freed[:, None] * (lack / lack.sum())
+        moved[self.rows, self.y] = 0.0
+        return moved, moved.sum(axis=1)
 
 
 def _design(
@@ -105,8 +105,8 @@ def _design(
 
 def input_sums(X: Any, R: Floats) -> Floats:
     r""":math:`\sum_i r_i x_i^\top`, (k, d)."""
-    found: Floats = np.asarray(X.T @ R).T if issparse(X) else R.T @ X
-    return found
+    sums: Floats = np.asarray(X.T @ R).T if issparse(X) else R.T @ X
+    return sums
 
 
 def objective(
@@ -197,14 +197,14 @@ def dual_objective(
     >>> round(objective([[-0.5], [0.5]], X, y), 4)
     0.8765
     """
-    found = probability_rows(q, "q")
-    k = found.shape[1]
+    rows = probability_rows(q, "q")
+    k = rows.shape[1]
     points, codes, prices = _design(X, y, k, C, sample_weight)
-    if len(codes) != len(found):
-        raise ValueError(f"q must have a row for each of the {len(codes)} examples, found {len(found)}")
+    if len(codes) != len(rows):
+        raise ValueError(f"q must have a row for each of the {len(codes)} examples, found {len(rows)}")
     fit_intercept = switch(fit_intercept, "fit_intercept")
     problem = Problem(points, codes, k, prices, fit_intercept)
-    others = found / found.sum(axis=1, keepdims=True)
+    others = rows / rows.sum(axis=1, keepdims=True)
     others[problem.rows, codes] = 0.0
     missing = others.sum(axis=1)
     if fit_intercept:

@@ -135,21 +135,21 @@ class SoftmaxRegression(ScoreClassifier):
         if before and before[1].shape[1] == d + 1 and np.array_equal(before[0], self.classes_):
             V[:] = before[1][:, : V.shape[1]]
         problem = Problem(X, codes, k, prices, fit_intercept)
-        found = minimise(problem, V, tol, max_iter)
-        V = found.V - found.V.mean(axis=0)
+        minimum = minimise(problem, V, tol, max_iter)
+        V = minimum.V - minimum.V.mean(axis=0)
         self.coef_ = np.ascontiguousarray(V[:, :d])
         self.intercept_ = V[:, d].copy() if fit_intercept else np.zeros(k)
         self.certificate_ = Certificate(
-            found.primal,
-            found.dual,
-            kkt={"stationarity": found.stationarity, "balance": found.balance},
-            n_iter=found.n_steps,
+            minimum.primal,
+            minimum.dual,
+            kkt={"stationarity": minimum.stationarity, "balance": minimum.balance},
+            n_iter=minimum.n_steps,
         )
         self.converged_ = self.certificate_.certifies(tol)
-        self.n_iter_ = max(1, found.n_steps)
+        self.n_iter_ = max(1, minimum.n_steps)
         if not self.converged_:
             warnings.warn(
-                f"softmax regression has not converged to tol={tol:g} in {found.n_steps} steps: "
+                f"softmax regression has not converged to tol={tol:g} in {minimum.n_steps} steps: "
                 f"the relative gap is {self.certificate_.gap:.3g}",
                 ConvergenceWarning,
                 stacklevel=2,

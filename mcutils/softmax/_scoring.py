@@ -108,7 +108,7 @@ def reliability(
     y : (m,) array-like of int
         True classes, 0 to k-1. The answer is the class of the largest probability, of several the smallest.
     bins : int or (n + 1,) array-like, default=10
-        So many bins of equal width from 0 to 1; or their ends, increasing from 0 to 1.
+        The number of bins of equal width from 0 to 1; or their ends, increasing from 0 to 1.
     level : float, default=0.95
         Level of the intervals.
 

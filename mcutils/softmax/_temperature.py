@@ -49,8 +49,8 @@ class Temperature:
         f = score_table(scores, "scores")
         below = f - f.max(axis=1, keepdims=True)
         if self.temperature == 0:
-            found: Floats = (below == 0) / (below == 0).sum(axis=1, keepdims=True)
-            return found
+            shares: Floats = (below == 0) / (below == 0).sum(axis=1, keepdims=True)
+            return shares
         with np.errstate(over="ignore", under="ignore"):
             powers: Floats = np.exp(below / self.temperature)
         powers /= powers.sum(axis=1, keepdims=True)

@@ -15,27 +15,26 @@ from ..certificate import Certificate
 from ..hinge import HingeProblem
 from ..kernel import linear
 
-# A sweep moves the examples that violate more than this part of the worst.
-_GREED = 0.6
-# The working set grows when others owe more than this part of the gap, and what it owes itself has fallen to
-# that part, or as many examples were moved as it has, since it last changed. When its rows fill the room for
-# them, a quarter is exchanged instead.
+_GREED = 0.6  # a sweep moves examples whose violation is more than this part of the largest
+
+# The working set grows when the examples outside it account for more than _SHARE of the gap; not before its own
+# part of the gap has fallen to _SHRUNK of that at the last change, or as many examples were moved as it has.
+# When the cache is full, a quarter of the set is exchanged instead.
 _SHARE, _SHRUNK = 0.5, 0.5
-# A move of one example counts as so many operations for each example.
-_MOVE = 5.0
-# Up to so many free multipliers a Newton step is taken.
-_NEWTON = 1500
-# So much work of Newton steps is always allowed, and more each time, or where the ascent has taken more.
-_CHEAP = 2e6
-# Newton's steps are tried after so many passes of a linear machine over its examples, then a tenth later.
-_PATIENCE = 200
-# After so many passes what was left out is looked at again. After so many times as many moves as there are
-# examples Newton's steps are tried for a kernel machine.
+
+# Newton steps on the free multipliers
+_NEWTON = 1500  # the most free multipliers for which a step is taken
+_MOVE = 5.0  # the cost of moving one example, in operations for each example of the sample
+_CHEAP = 2e6  # work that is always allowed; it doubles each time, and is at least what the ascent has taken
+_PATIENCE = 200  # linear: passes over the data before the first step; each later wait is 10 % longer
+
+# Linear: passes until all examples are checked again. Kernel: Newton steps are tried after _ROUND * m moves.
 _ROUND = 50
-# What was left out is looked at before that, too, when the gap seems to have fallen to this part of it; but
-# not before so many times as many visits as there are examples.
-_FALL, _LEAST = 0.3, 2
-# Rounds that neither halve the gap nor raise the dual by this part of it are idle; after 25 in a row it ends.
+_FALL = 0.3  # all examples are also checked when the gap seems to have fallen to this part,
+_LEAST = 2  # but only after at least _LEAST * m visits
+
+# A round is idle if it neither halves the gap nor raises the dual value by this part of it; 25 in a row end the
+# fit.
 _IDLE = 1e-6
 
 
@@ -116,9 +115,9 @@ def climb(
             steps += entered
         beta = tidy(problem, beta)
         scores = gram.product(beta)
-        found = certified(problem, beta, scores, gram.curvatures, max(1, ceil(steps / m)))
+        certificate = certified(problem, beta, scores, gram.curvatures, max(1, ceil(steps / m)))
         spent = steps >= left or rounds >= max_iter
-        if found.gap <= tol or spent or progress.ended(found.primal, found.dual):
+        if certificate.gap <= tol or spent or progress.ended(certificate.primal, certificate.dual):
             break
         goal = min(goal, 0.5 * tol)
         if isinstance(gram, WorkingSet) and kind == np.float32 and progress.idle > 1:
@@ -131,7 +130,7 @@ def climb(
             else:
                 budget *= 2
             cheap *= 2
-    return beta, found
+    return beta, certificate
 
 
 def _newton_work(size: int) -> float:
@@ -229,9 +228,9 @@ def sweep(
         if gap <= allowed or n_iter >= max_iter or progress.ended(primal, dual):
             beta = tidy(problem, beta)
             W = np.ascontiguousarray((X.T @ beta).T)
-            found = certified(problem, beta, X @ W.T, squares, n_iter)
-            if found.gap <= tol or n_iter >= max_iter or progress.idle > 25:
-                return beta, found
+            certificate = certified(problem, beta, X @ W.T, squares, n_iter)
+            if certificate.gap <= tol or n_iter >= max_iter or progress.idle > 25:
+                return beta, certificate
         if settled:
             accuracy *= 0.3
         if passes >= patience:

@@ -98,14 +98,16 @@ class _Machine(ScoreClassifier):
         if self.solver != "block":
             known = self.kernel_.name == "precomputed"
             gram = _precomputed(X, given) if known else self.kernel_.gram(X)
-            beta, found = by_cvxopt(gram + bias, problem, tol, max_iter, structured=self.solver == "interior")
+            beta, certificate = by_cvxopt(
+                gram + bias, problem, tol, max_iter, structured=self.solver == "interior"
+            )
         elif linear:
-            beta, found = sweep(_with_ones(X) if bias else X, problem, tol, max_iter, beta)
+            beta, certificate = sweep(_with_ones(X) if bias else X, problem, tol, max_iter, beta)
         else:
-            beta, found = climb(self._gram(X, bias, tol, given), problem, tol, max_iter, beta)
+            beta, certificate = climb(self._gram(X, bias, tol, given), problem, tol, max_iter, beta)
         self._codes = codes
-        self.certificate_, self.converged_ = found, found.certifies(tol)
-        self.n_iter_ = found.n_iter or 1
+        self.certificate_, self.converged_ = certificate, certificate.certifies(tol)
+        self.n_iter_ = certificate.n_iter or 1
         self.beta_ = beta + 0.0
         self.support_ = np.flatnonzero(beta.any(axis=1))
         self.dual_coef_ = np.ascontiguousarray(self.beta_[self.support_].T)
@@ -116,7 +118,7 @@ class _Machine(ScoreClassifier):
         elif self.kernel_.name != "precomputed":
             self.support_vectors_ = X[self.support_]
         if not self.converged_:
-            warn_unsolved(found, tol, stacklevel=3)  # who called fit
+            warn_unsolved(certificate, tol, stacklevel=3)  # who called fit
         return self
 
     def scores(self, X: Any) -> Floats:
@@ -133,27 +135,27 @@ class _Machine(ScoreClassifier):
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        found: Floats = np.zeros((X.shape[0], len(self.classes_)))
+        table: Floats = np.zeros((X.shape[0], len(self.classes_)))
         if self.kernel_.name == "linear":
-            found += X @ self.coef_.T
+            table += X @ self.coef_.T
         else:
             weights = self.dual_coef_.T
             if self.kernel_.name == "precomputed":
-                found += X[:, self.support_] @ weights
+                table += X[:, self.support_] @ weights
             elif len(weights):
                 for rows, part in self.kernel_.blocks(X, self.support_vectors_, size=512):
-                    found[rows] = part @ weights
-        found += self.intercept_
-        return found
+                    table[rows] = part @ weights
+        table += self.intercept_
+        return table
 
     def _validate(self, X: Any, **more: Any) -> Any:
-        found = super()._validate(X, **more)
-        rows = found[0] if isinstance(found, tuple) else found
+        checked = super()._validate(X, **more)
+        rows = checked[0] if isinstance(checked, tuple) else checked
         if issparse(rows) and not rows.has_canonical_format:
             rows = rows.copy()
             rows.sum_duplicates()
-            return (rows, *found[1:]) if isinstance(found, tuple) else rows
-        return found
+            return (rows, *checked[1:]) if isinstance(checked, tuple) else rows
+        return checked
 
     def _check_parameters(self) -> tuple[float, int]:
         number(self.C, "C", above=0)
@@ -243,9 +245,9 @@ class CrammerSinger(_Machine):
     tol : float, default=1e-4
         The relative gap :math:`(P - D) / \max(1, |P|)` to stop at.
     max_iter : int, default=10,000
-        What bounds all work. For the linear machine, at most so many passes over the examples. With a kernel,
-        at most so many times m examples are moved or brought into the working set, in at most so many rounds;
-        Newton's steps end a round. For the solvers of cvxopt, at most so many steps of the interior point.
+        Bounds all work. Linear: the number of passes over the examples. With a kernel: the number of rounds
+        (Newton steps end a round), and ``max_iter * m`` bounds the moves of examples and their entries into
+        the working set. Solvers of cvxopt: the number of steps of the interior point.
     warm_start : bool, default=False
         Whether :meth:`fit` starts at the multipliers of the last fit, moved into their bounds, as along a
         path of C. It does so where the labels are the same, in the same order.
@@ -253,9 +255,9 @@ class CrammerSinger(_Machine):
         Of the kernel rows of the solver "block". "auto" is single for ``tol`` from 1e-4. The certificate is
         computed in double precision in any case; where single cannot reach ``tol``, double goes on.
     cache_size : float, default=256
-        So many MiB of kernel rows are kept at most, but no fewer than 512 rows. A row of the Gram matrix is
-        computed when its example joins the working set. Where there is room for no more, a quarter of the set
-        is exchanged each time that it has been of use, and the fit takes longer.
+        The most memory for kernel rows, in MiB; at least 512 rows are kept. A row of the Gram matrix is
+        computed when its example joins the working set. When the cache is full, a quarter of the set is
+        exchanged after each use, and the fit takes longer.
     check_kernel : bool, default=False
         Whether the whole Gram matrix is computed first, and refused if it has a negative eigenvalue. Without
         this only what is met is refused.

@@ -41,14 +41,14 @@ def by_cvxopt(
         "feastol": min(1e-8, 0.1 * tol),
     }
     try:
-        found = cvxopt.solvers.coneqp(
+        answer = cvxopt.solvers.coneqp(
             *(cvxopt.matrix(each) if isinstance(each, np.ndarray) else each for each in given[:4]),
             None,
             *(cvxopt.matrix(each) if isinstance(each, np.ndarray) else each for each in given[4:]),
             options=options,
             **more,
         )
-        u, steps = np.array(found["x"]).reshape(k, -1).T, int(found["iterations"])
+        u, steps = np.array(answer["x"]).reshape(k, -1).T, int(answer["iterations"])
     except (ArithmeticError, ValueError) as reason:  # a matrix that has lost its definiteness
         raise RuntimeError(f"cvxopt gave up: {reason}") from reason
     beta = np.zeros((m, k))

@@ -57,7 +57,8 @@ def solve_block(
     tol : float
         The relative gap :math:`(P - D) / \max(1, |P|)` to stop at.
     max_iter : int
-        At most so many times m examples are moved, in at most so many rounds; Newton's steps end a round.
+        The solver stops after ``max_iter * m`` moves of an example or ``max_iter`` rounds; Newton steps end a
+        round.
     initial : (m, k) array-like, optional
         Multipliers to start from, as those of a smaller C; moved into their bounds first.
 
@@ -81,8 +82,8 @@ def solve_block(
     beta = np.zeros((len(matrix), task.n_classes))
     if initial is not None:
         beta = task.coefficients(_initial(initial, task))
-    beta, found = climb(WholeGram(matrix), task, tol, integer(max_iter, "max_iter", 1), beta)
-    return _solution(task, beta, found, tol)
+    beta, certificate = climb(WholeGram(matrix), task, tol, integer(max_iter, "max_iter", 1), beta)
+    return _solution(task, beta, certificate, tol)
 
 
 def solve_qp(
@@ -103,7 +104,7 @@ def solve_qp(
     tol : float
         The relative gap that is asked for.
     max_iter : int
-        At most so many steps.
+        The largest number of steps.
 
     Returns
     -------
@@ -122,8 +123,8 @@ def solve_qp(
            [0.25, 0.25]]), 0.25, True)
     """
     matrix, task, tol = _checked(gram, problem, tol)
-    beta, found = by_cvxopt(matrix, task, tol, integer(max_iter, "max_iter", 1), structured=False)
-    return _solution(task, beta, found, tol)
+    beta, certificate = by_cvxopt(matrix, task, tol, integer(max_iter, "max_iter", 1), structured=False)
+    return _solution(task, beta, certificate, tol)
 
 
 def solve_interior(
@@ -155,8 +156,8 @@ def solve_interior(
            [0.25, 0.25]]), 0.25, True)
     """
     matrix, task, tol = _checked(gram, problem, tol)
-    beta, found = by_cvxopt(matrix, task, tol, integer(max_iter, "max_iter", 1), structured=True)
-    return _solution(task, beta, found, tol)
+    beta, certificate = by_cvxopt(matrix, task, tol, integer(max_iter, "max_iter", 1), structured=True)
+    return _solution(task, beta, certificate, tol)
 
 
 def _checked(

@@ -94,14 +94,14 @@ def _have_levels(X: Any) -> list[bool]:
 
 def categorical_columns(asked: Any, X: Any, d: int) -> Bools:
     """Which columns are categorical."""
-    found = np.zeros(d, dtype=np.bool_)
+    chosen = np.zeros(d, dtype=np.bool_)
     frame = hasattr(X, "columns")
     if asked is None:
-        return found
+        return chosen
     if isinstance(asked, str) and asked == "from_dtype":
         if frame and any(declared := _have_levels(X)):
-            found[:] = declared
-        return found
+            chosen[:] = declared
+        return chosen
     if isinstance(asked, str) or not isinstance(asked, Iterable):
         raise ValueError(
             "categorical_features must be 'from_dtype', None, or indices, names or a mask of columns, "
@@ -111,19 +111,19 @@ def categorical_columns(asked: Any, X: Any, d: int) -> Bools:
     if listed and all(isinstance(each, (bool, np.bool_)) for each in listed):
         if len(listed) != d:
             raise ValueError(f"categorical_features is a mask of {len(listed)} entries, X has {d} columns")
-        found[:] = listed
-        return found
+        chosen[:] = listed
+        return chosen
     for each in listed:
         if isinstance(each, str):
             names = [str(name) for name in X.columns] if frame else []
             if each not in names:
                 raise ValueError(f"categorical_features names {each!r}, the columns of X are {names or d}")
-            found[names.index(each)] = True
+            chosen[names.index(each)] = True
         elif isinstance(each, Integral) and -d <= int(each) < d:
-            found[int(each)] = True
+            chosen[int(each)] = True
         else:
             raise ValueError(f"categorical_features has {each!r}; allowed are columns 0 to {d - 1}, or names")
-    return found
+    return chosen
 
 
 @contextmanager

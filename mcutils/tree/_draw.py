@@ -41,14 +41,14 @@ def boxes(machine: DecisionTree, low: float = -np.inf, high: float = np.inf) -> 
     tree = machine.tree_
     if tree._others or tree._columns.categorical.any():
         raise ValueError("machine must ask numerical questions only, it asks others")
-    found = np.empty((tree.n_nodes, machine.n_features_in_, 2))
-    found[0] = low, high
+    limits = np.empty((tree.n_nodes, machine.n_features_in_, 2))
+    limits[0] = low, high
     for n in np.flatnonzero(~tree.is_leaf).tolist():
         j, a = int(tree.feature[n]), tree.threshold[n]
-        found[tree.left[n]] = found[tree.right[n]] = found[n]
-        found[tree.left[n], j, 0] = max(found[n, j, 0], a)
-        found[tree.right[n], j, 1] = min(found[n, j, 1], a)
-    return np.asarray(found[tree.leaves])
+        limits[tree.left[n]] = limits[tree.right[n]] = limits[n]
+        limits[tree.left[n], j, 0] = max(limits[n, j, 0], a)
+        limits[tree.right[n], j, 1] = min(limits[n, j, 1], a)
+    return np.asarray(limits[tree.leaves])
 
 
 def _layout(tree: Tree) -> Floats:

@@ -48,13 +48,13 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         Which node is split next: that of the largest :math:`|n| \tilde F`, or :math:`\tilde F`. It matters
         where ``max_leaf_nodes`` ends the growth.
     max_leaf_nodes : int, optional
-        Stop at so many leaves.
+        The largest number of leaves.
     max_depth : int, optional
-        A leaf has at most so many questions above it.
+        The largest depth of a leaf.
     min_samples_split : int
         A node with fewer items is a leaf.
     min_samples_leaf : int
-        A question must leave so many items on either side.
+        The least number of items on each side of a question.
     min_weight_fraction_leaf : float
         A question must leave this part of the weight of all items on either side; from 0 to 0.5.
     min_impurity_decrease : float
@@ -602,11 +602,11 @@ def best_question(
     root = search.root()
     if len(root) < 2 * min_samples_leaf:
         return None
-    found = search.best(root, lookahead)
-    if found is None:
+    best = search.best(root, lookahead)
+    if best is None:
         return None
     positive = np.zeros(len(np.asarray(y)), dtype=np.bool_)
-    positive[rows] = found.positive
-    question = make_question(found.feature, found.threshold, found.members, search.columns, found.question)
+    positive[rows] = best.positive
+    question = make_question(best.feature, best.threshold, best.members, search.columns, best.question)
     unit = search.measure.unit
-    return Split(question, found.gain * unit, positive, found.ahead * unit)
+    return Split(question, best.gain * unit, positive, best.ahead * unit)

@@ -48,21 +48,21 @@ def impurity(counts: ArrayLike, criterion: Criterion = "gini", cost: ArrayLike |
     costs = check_cost(cost, table.shape[-1])
     sums = table.sum(axis=-1, keepdims=True)
     p = table / np.where(sums > 0, sums, 1.0)
-    found = impurities(p.reshape(-1, table.shape[-1]), criterion, costs)
-    found[sums.ravel() == 0] = 0.0
-    return found.reshape(table.shape[:-1])
+    values = impurities(p.reshape(-1, table.shape[-1]), criterion, costs)
+    values[sums.ravel() == 0] = 0.0
+    return values.reshape(table.shape[:-1])
 
 
 def impurities(p: Floats, criterion: Criterion, costs: Floats) -> Floats:
     """Of rows that are distributions."""
     if callable(criterion):
-        found = np.array(criterion(p), dtype=np.float64)
-        if found.shape != (len(p),) or not np.isfinite(found).all():
+        values = np.array(criterion(p), dtype=np.float64)
+        if values.shape != (len(p),) or not np.isfinite(values).all():
             raise ValueError(
                 f"criterion must answer a finite number for each of {len(p)} distributions, "
-                f"found an array of shape {found.shape}"
+                f"found an array of shape {values.shape}"
             )
-        return found
+        return values
     if criterion == "gini":
         return np.asarray((p * (1.0 - p)).sum(axis=1))
     if criterion == "entropy":

@@ -108,15 +108,15 @@ def _subset_by_function(search: "Search", node: Node, j: int) -> tuple[NDArray[n
             return _side(search, levels, masks[best[0]], j), best[1]
     if L > LEVELS:
         search.refuse_levels(j, L)
-    found: tuple[NDArray[np.uint8], float] | None = None
+    best_side: tuple[NDArray[np.uint8], float] | None = None
     step = 2**14
     for start in range(1, 2 ** (L - 1), step):
         numbers = np.arange(start, min(start + step, 2 ** (L - 1)))
         masks = (numbers[:, None] >> np.arange(L) & 1).astype(np.bool_)
         best = _best_mask(search, masks, table, _obeys(search, masks, table, items))
-        if best is not None and (found is None or best[1] > found[1] + TIE * node.total.sum()):
-            found = _side(search, levels, masks[best[0]], j), best[1]
-    return found
+        if best is not None and (best_side is None or best[1] > best_side[1] + TIE * node.total.sum()):
+            best_side = _side(search, levels, masks[best[0]], j), best[1]
+    return best_side
 
 
 def _best_mask(search: "Search", masks: Bools, table: Floats, allowed: Bools) -> tuple[int, float] | None:

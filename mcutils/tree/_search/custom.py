@@ -18,15 +18,15 @@ def all_questions(search: "Search", node: Node, family: Callable[..., Iterable[A
     weights = weights * search.measure.unit
     rows = search.X[items]
     for question in family(rows, search.codes[items], weights):
-        found = search.outcome(node, question, rows)
-        if found is not None:
-            yield found
+        outcome = search.outcome(node, question, rows)
+        if outcome is not None:
+            yield outcome
 
 
 def best_question(search: "Search", node: Node, family: Callable[..., Iterable[Any]]) -> Candidate | None:
     """The best question of the function; the first if there are several."""
     best: Candidate | None = None
-    for found in all_questions(search, node, family):
-        if best is None or found.gain > best.gain:
-            best = found
+    for outcomes in all_questions(search, node, family):
+        if best is None or outcomes.gain > best.gain:
+            best = outcomes
     return best

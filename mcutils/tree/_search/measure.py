@@ -51,8 +51,8 @@ class Measure:
         from ...jit import tree as jit
 
         if self.code >= 0:
-            found: float = jit.decrease(self.code, self.exact, no, yes, self.table, self.scale, self.costs)
-            return found
+            decrease: float = jit.decrease(self.code, self.exact, no, yes, self.table, self.scale, self.costs)
+            return decrease
         return float(self._gains(no[None], yes[None])[0])
 
     def _gains(self, no: Floats, yes: Floats) -> Floats:

@@ -27,9 +27,9 @@ def best_question(search: "Search", node: Node) -> Candidate | None:
     best: Candidate | None = None
     # from the best start of all, and from two others
     for _, _, direction, threshold in sorted(starts, key=lambda start: start[:2])[:3]:
-        found = _climb(search, node, rows, direction, threshold)
-        if found is not None and (best is None or found.gain > best.gain):
-            best = found
+        outcome = _climb(search, node, rows, direction, threshold)
+        if outcome is not None and (best is None or outcome.gain > best.gain):
+            best = outcome
     return best
 
 
@@ -47,9 +47,9 @@ def _directions(search: "Search", node: Node, rows: Floats) -> Iterator[Floats]:
 
 def _climb(search: "Search", node: Node, rows: Floats, weights: Floats, threshold: float) -> Candidate | None:
     """Turn a hyperplane within itself, one weight at a time by the best angle, as long as it helps."""
-    found = _hyperplane(search, node, rows, weights)
-    improved = found is not None
-    while improved and found is not None:
+    best_so_far = _hyperplane(search, node, rows, weights)
+    improved = best_so_far is not None
+    while improved and best_so_far is not None:
         improved = False
         for j in range(rows.shape[1]):
             known = rows[:, j][~np.isnan(rows[:, j])]
@@ -62,11 +62,11 @@ def _climb(search: "Search", node: Node, rows: Floats, weights: Floats, threshol
                 if not others.any():
                     continue
                 candidate = _hyperplane(search, node, rows, others)
-                if candidate is not None and candidate.gain > found.gain:
-                    found, improved = candidate, True
+                if candidate is not None and candidate.gain > best_so_far.gain:
+                    best_so_far, improved = candidate, True
                     weights = np.asarray(candidate.question.weights)[search.numerical]
                     threshold = candidate.question.threshold
-    return found
+    return best_so_far
 
 
 def _turn(search: "Search", node: Node, level: Floats, far: Floats, weight: float) -> float:

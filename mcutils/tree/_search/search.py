@@ -72,7 +72,7 @@ class Search:
         return bool(large and (node.total > 0).sum() > 1)
 
     def best(self, node: Node, ahead: int = 1) -> Candidate | None:
-        """The best question, looking ahead by so many levels."""
+        """The best question, looking ``ahead`` levels ahead."""
         if ahead > 1:
             return self._best_ahead(node, ahead)
         best: Candidate | None = None
@@ -82,15 +82,15 @@ class Search:
                 if done:
                     continue
                 done = True
-                found = axis.best_question(self, node)
+                candidates = axis.best_question(self, node)
             elif family == "oblique":
-                found = oblique.best_question(self, node)
+                candidates = oblique.best_question(self, node)
             elif family == "sphere":
-                found = sphere.best_question(self, node)
+                candidates = sphere.best_question(self, node)
             else:
-                found = custom.best_question(self, node, family)
-            if found is not None and (best is None or found.gain > best.gain):
-                best = found
+                candidates = custom.best_question(self, node, family)
+            if candidates is not None and (best is None or candidates.gain > best.gain):
+                best = candidates
         if best is not None:
             best.ahead = best.gain
         return best
@@ -99,15 +99,15 @@ class Search:
         best: tuple[int, float] | None = None
         chosen: Candidate | None = None
         unit = 2 * TIE * float(node.total.sum())
-        for found in self._all(node):
-            found.ahead = found.gain
-            for child in self.children(node, found.positive):
+        for outcomes in self._all(node):
+            outcomes.ahead = outcomes.gain
+            for child in self.children(node, outcomes.positive):
                 if self.is_open(child):
                     following = self.best(child, ahead - 1)
-                    found.ahead += 0.0 if following is None else following.ahead
-            value = round(found.ahead / unit), found.gain
+                    outcomes.ahead += 0.0 if following is None else following.ahead
+            value = round(outcomes.ahead / unit), outcomes.gain
             if best is None or value > best:
-                best, chosen = value, found
+                best, chosen = value, outcomes
         return chosen
 
     def _all(self, node: Node) -> Iterator[Candidate]:
@@ -179,8 +179,8 @@ class Search:
         jit.pack(values, order, self.codes[items], keys)
         if measure.code < 0:
             local = Node(items[order][None] | (keys & ~np.int64(ITEMS - 1))[None], node.total)
-            found = measure.first_best(*self.cumulated_counts(local, 0))
-            place = -1 if found is None else found[0]
+            best = measure.first_best(*self.cumulated_counts(local, 0))
+            place = -1 if best is None else best[0]
         else:
             weights = measure.weights[items] if measure.weighted else measure.weights
             size = node.total.sum()
