@@ -1,4 +1,4 @@
-"""What the classifiers share: the classes of a sample, and answers by the largest score."""
+"""What the classifiers share: the classes of a sample, and prediction by the largest score."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from ._typing import Floats, Ints
 
 
 class ScoreClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier that has a score for each class, and answers with the class of the largest.
+    """A classifier that has a score for each class, and predicts the class of the largest.
 
     A subclass has ``scores``. Its inputs are float64.
     """

@@ -54,7 +54,7 @@ def _base_has(method: str) -> Callable[[Any], bool]:
 class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
     """A multi-class classifier out of binary machines: ``estimators_``, one for each column of a code.
 
-    A subclass has the parameters ``estimator``, ``n_jobs`` and ``verbose``, and what these methods ask for.
+    A subclass has the parameters ``estimator``, ``n_jobs`` and ``verbose``, and the methods below.
     """
 
     estimator: Any
@@ -206,7 +206,7 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
         shared = (X, rows, order, starts, weights, pairwise)
         # One after another, only the first fit checks the estimator's parameters: the others' are equal.
         alone = effective_n_jobs(self.n_jobs) == 1
-        # With all tasks in its hands, joblib can say how many are left.
+        # Dispatch everything at once, so that joblib can report how many tasks remain.
         ahead = "all" if self.verbose else "2*n_jobs"
         self.estimators_ = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, pre_dispatch=ahead)(
             delayed(_fit_machine)(self.estimator, self._column(s), alone and s > 0, *shared)

@@ -594,7 +594,7 @@ class AdaBoostMH(ScoreClassifier):
         return self._answer(self.scores(X))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """The answers of :meth:`predict` after each round.
+        """The predictions of :meth:`predict` after each round.
 
         Parameters
         ----------
@@ -683,7 +683,7 @@ class AdaBoostMH(ScoreClassifier):
             raise ValueError(f"estimator must take sample_weight in fit, found {self.estimator!r}")
 
     def _signs(self, target: Any) -> tuple[Ints, NDArray[np.int8]]:
-        """Set what the answers are made of; the number of each class, and +1 or -1 for each label."""
+        """Set what predictions are made of; the number of each class, and +1 or -1 for each label."""
         check_classification_targets(target)
         kind = type_of_target(target, input_name="y")
         if kind == "multiclass-multioutput":

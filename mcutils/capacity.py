@@ -1,11 +1,11 @@
-r"""What a class of classifiers can represent: shattering, separation and what one class has of another.
+r"""What a hypothesis class can represent: shattering, separability, and how reductions inherit capacity.
 
 A class of classifiers is given to these functions by its *label table*: one row for each classifier, one
 column for each point, entries the classes as integers from 0 (def-capacity-natarajan). Everything that is
 searched is searched exhaustively, so tables are small.
 
 Whether linear rules can produce given labels is a question about strict linear inequalities, and `decide`
-answers it with a certificate either way: a solution, or multipliers that prove that there is none
+returns a certificate either way: a solution, or multipliers that prove that there is none
 (prop-capacity-alternative). It is checked in exact arithmetic; with ``exact=True`` it is also found in
 fractions. For two classes and many examples, `mcutils.binary.separate` decides the same by a programme of its
 own.
@@ -232,7 +232,7 @@ def natarajan_bound(n: int, dimension: int, k: int) -> int:
 def reduction_bound(l: int, d: int) -> int:
     r"""The largest n with :math:`2^n \le \big(\sum_{i\le d}\binom ni\big)^l` (thm-capacity-reduction).
 
-    No reduction that decodes the answers of l binary rules, each from a class of VC dimension d, has a larger
+    No reduction that decodes the outputs of l binary rules, each from a class of VC dimension d, has a larger
     Natarajan dimension. It is d for l = 1.
 
     Examples

@@ -348,7 +348,7 @@ def check_groups(pairs: Sequence[Split], groups: ArrayLike) -> None:
 def smooth(probabilities: ArrayLike, m: int) -> Floats:
     r"""Probabilities mixed with the uniform ones, of the weight :math:`1 / (m + 2)`.
 
-    Trees, forests and neighbours answer probabilities of 0, whose logarithmic loss may be infinite. After m
+    Trees, forests and neighbours return probabilities of 0, whose logarithmic loss may be infinite. After m
     right answers of m, Laplace's rule expects a mistake with the probability 1/(m + 2): nobody who has seen m
     examples should be surer than that.
 

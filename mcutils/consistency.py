@@ -69,7 +69,7 @@ POLYHEDRAL = ("crammer_singer", "weston_watkins", "lee_lin_wahba", "ova_hinge")
 SURROGATES = (*POLYHEDRAL, "ova_logistic", "softmax", "squared")
 """The names of the surrogates."""
 
-# those that know fractions
+# those computed in fractions
 _RATIONAL = (*POLYHEDRAL, "squared")
 # Crammer-Singer and Weston-Watkins have 2^(k-1) corners
 _LARGEST = 16
@@ -323,7 +323,7 @@ def minimise(
 
     Scores of polyhedral surrogates come from the corners (lem-consistency-corners), with the other classes in
     the order of their probabilities (lem-consistency-order); the multipliers that prove them right come from
-    a linear programme, which knows nothing of the corners.
+    a linear programme that does not use the corners.
 
     Parameters
     ----------
@@ -518,9 +518,9 @@ def _divergence(surrogate: str, p: Numbers, q: Numbers) -> Numbers:
 
 
 def calibration_gap(surrogate: str, probabilities: ArrayLike) -> Any:
-    r"""How much more than the least risk scores pay that may be answered wrongly (def-consistency-gap).
+    r"""The least excess risk of scores whose decision may be wrong (def-consistency-gap).
 
-    Scores may be answered wrongly if a class that is not one of the most probable ones has the largest score,
+    The decision may be wrong if a class that is not one of the most probable ones has the largest score,
     alone or with others. The gap is the infimum of their risks less the infimum of all risks: positive where
     the surrogate is calibrated, else 0. Where all classes are equally probable no answer is wrong, and the
     gap is infinite.

@@ -350,7 +350,7 @@ def kkt(
     beta: ArrayLike | None = None,
     slack: ArrayLike | None = None,
 ) -> dict[str, float]:
-    r"""By how much a machine, its slack and multipliers miss the conditions of optimality (thm-dual-kkt).
+    r"""KKT residuals of a machine, its slack and its multipliers (thm-dual-kkt).
 
     All are 0 exactly at an optimum, together with its multipliers. Each is a part of what it is measured by,
     so that they can be compared: of the largest price, of the largest cost, of the norm.

@@ -5,7 +5,7 @@ margin :math:`z = y f`: positive when the sign is right, and larger when it is r
 confidence. A margin loss charges for small margins. Every loss here is vectorised, answers float64
 of the shape it was given, and neither warns nor breaks for :math:`|z|` up to :math:`10^4` (and far
 beyond, the squared hinge up to :math:`10^{154}`); only the *exponential* loss can leave the range of
-floating point, where it answers ``inf``, and therefore it also knows its logarithm.
+floating point, where it returns ``inf``, and therefore it also has its logarithm.
 
 >>> from mcutils import loss
 >>> loss.hinge([-1.0, 0.0, 0.5, 2.0])
@@ -97,7 +97,7 @@ class MarginLoss:
 
 
 class ExponentialLoss(MarginLoss):
-    r""":math:`L(z) = e^{-z}`: the one loss here that overflows, so it also knows its logarithm."""
+    r""":math:`L(z) = e^{-z}`: the one loss here that overflows, so it also has its logarithm."""
 
     def log_value(self, z: ArrayLike) -> Floats:
         r""":math:`\log L(z) = -z`, exact where :math:`L(z)` itself overflows or underflows."""

@@ -596,7 +596,7 @@ def prune_cv(
     Tree i of the sequence stands for the prices between :math:`\alpha_i` and :math:`\alpha_{i+1}`. For each
     fold a tree is grown without it and pruned at the geometric means
     :math:`\sqrt{\alpha_i \alpha_{i+1}}`, in shares of the root's risk, as the risk of fewer items is less;
-    beyond the last :math:`\alpha` it is a single node. The items left out tell the error.
+    beyond the last :math:`\alpha` it is a single node. The error is measured on the items left out.
 
     Parameters
     ----------

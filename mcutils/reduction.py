@@ -1,9 +1,9 @@
 r"""Reduction to two classes: one-vs-all and one-vs-one, with any binary classifier inside.
 
 *One-vs-all* (def-reduction-ova) learns for each class y a score :math:`f_y`, the class's examples against
-all others, and answers the class of the largest score. *One-vs-one* (def-reduction-ovo) learns for each
+all others, and predicts the class of the largest score. *One-vs-one* (def-reduction-ovo) learns for each
 pair :math:`y < r` a score :math:`f_{yr}` on the examples of these two classes, positive for y; put
-:math:`f_{ry} = -f_{yr}`. How the pairs' answers are joined is the *decoding*: by vote, by sum or by
+:math:`f_{ry} = -f_{yr}`. The *decoding* says how the pairs' decisions are combined: by vote, by sum or by
 tournament.
 
 One-vs-all by least squares, which solves for all classes at once, is
@@ -11,7 +11,7 @@ One-vs-all by least squares, which solves for all classes at once, is
 
 **Ties.** A pair whose score is zero gives each of its classes half a win; in a tournament the smaller
 class goes on. Of several classes with the largest value, the smallest is predicted, in the order of
-``classes_``; for votes there is the choice to ask the sums of scores first.
+``classes_``; for votes the sums of scores can break them first.
 
 Classes in arguments and results are positions in ``classes_``, from 0; pairs come in the order
 (0, 1), (0, 2), ..., (k-2, k-1).
@@ -130,7 +130,7 @@ def tournament(scores: ArrayLike, bracket: ArrayLike | None = None) -> NDArray[n
 
     Examples
     --------
-    Class 0 beats 1, 1 beats 2, and 2 beats 0: who has no duel in the first round wins.
+    Class 0 beats 1, 1 beats 2, and 2 beats 0: the class without a duel in the first round wins.
 
     >>> cycle = [[1.0, -1.0, 1.0]]
     >>> tournament(cycle), tournament(cycle, [1, 2, 0])
@@ -243,13 +243,13 @@ class OneVsAll(BinaryReduction):
         class. From probabilities the score is the log-odds :math:`\log \frac{p}{1 - p}`, where p is kept at
         least :math:`2^{-52}` away from 0 and 1.
     decoding : {"score", "sign"}
-        "score" chooses the class of the largest score; "sign" knows only whether scores are positive, zero
-        or negative, and where several classes or none say yes, it answers the smallest of them
+        "score" chooses the class of the largest score; "sign" uses only whether scores are positive, zero
+        or negative, and where several classes or none have a positive score, it predicts the smallest of them
         (prop-reduction-signs).
     n_jobs : int or None
         How many machines are fitted at once, through joblib.
     verbose : int
-        How much joblib tells of the progress of ``fit``.
+        How much joblib reports of the progress of ``fit``.
 
     Attributes
     ----------
@@ -340,7 +340,7 @@ class OneVsOne(BinaryReduction):
     n_jobs : int or None
         How many machines are fitted at once, through joblib.
     verbose : int
-        How much joblib tells of the progress of ``fit``.
+        How much joblib reports of the progress of ``fit``.
 
     Attributes
     ----------
@@ -370,7 +370,7 @@ class OneVsOne(BinaryReduction):
     linear machine for each class (thm-reduction-sum). It adds up in another order than the machines do
     alone, so that scores agree up to rounding; a score that is zero but for rounding may get another sign.
 
-    A tournament asks only for the duels that take place: k - 1 for each example.
+    A tournament computes only the duels that take place: k - 1 for each example.
 
     Examples
     --------

@@ -467,7 +467,7 @@ def bayes_rule(probabilities: ArrayLike, cost: ArrayLike | None = None) -> Bayes
     >>> found.decision, found.tied
     (array([0, 0]), array([False,  True]))
 
-    A miss of class 1 is five times as dear:
+    A miss of class 1 costs five times as much:
 
     >>> bayes_rule([[0.6, 0.4], [0.9, 0.1]], [[0, 1], [5, 0]]).decision
     array([1, 0])

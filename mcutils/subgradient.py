@@ -133,12 +133,12 @@ class SubgradientMachine(ScoreClassifier):
     C : float
         The price of loss.
     cost : (k, k) array-like, optional
-        :math:`\Delta`, what it costs to answer the class of a column where that of a row is true, both in
+        :math:`\Delta`, the cost of predicting the class of a column where that of a row is true, both in
         the order of ``classes_``. By default every mistake costs 1.
     average : {"tail", "all", "weighted"} or None
-        What the machine answers with: the average of the iterates of the last half of the steps, of all
+        What :meth:`predict` uses: the average of the iterates of the last half of the steps, of all
         steps, of all steps weighted in proportion to t; or with None the last iterate. In ``partial_fit``,
-        which does not know how many steps will come, the tail starts where the number of steps was last a
+        where the number of steps to come is unknown, the tail starts where the number of steps was last a
         power of two, but is at least the last half and at most the last three quarters.
     fit_intercept : {"appended", "free"}, True or False
         "appended", or True: a feature that is always 1, whose coefficients are regularised as all others.
@@ -186,7 +186,7 @@ class SubgradientMachine(ScoreClassifier):
         What is added to the scores; 0 without an intercept.
     certificate_ : Certificate or None
         The objective at ``coef_`` and ``intercept_``, and a lower bound of the optimum. None after
-        ``partial_fit``, which knows no objective.
+        ``partial_fit``, which has no objective.
     objective_ : float or None
         The objective; None after ``partial_fit``.
     converged_ : bool or None
@@ -558,7 +558,7 @@ class SubgradientMachine(ScoreClassifier):
         return self._total * self._V - self._U, self._weight_until(self.t_) * self._b - self._late
 
     def _finish(self) -> None:
-        """Set what the machine answers with."""
+        """Set the coefficients that :meth:`predict` uses."""
         if self.average is None or self.t_ == self._since:
             W, b = self._factor() * self._V, self._b.copy()
         else:

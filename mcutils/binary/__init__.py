@@ -1,6 +1,6 @@
 r"""Two classes: the support vector machine, hard and soft, with and without bias, with a certificate.
 
-Labels are :math:`y \in \{-1, +1\}`, a machine answers the sign of a score
+Labels are :math:`y \in \{-1, +1\}`, a classifier returns the sign of a score
 :math:`f(x) = \langle w, \phi(x) \rangle + b`. The *soft* machine (def-binary-soft) minimises
 
 .. math:: \tfrac12 \|w\|^2 + \sum_i C_i \xi_i, \qquad \xi_i = \max(0, 1 - y_i f(x_i)),
@@ -12,7 +12,7 @@ which is its hinge form (thm-binary-hinge); the *hard* machine (def-binary-hard,
 .. math:: \sum_i \alpha_i - \tfrac12 \alpha^\top Q \alpha, \qquad
    0 \le \alpha_i \le C_i, \quad \sum_i \alpha_i y_i = 0, \quad Q_{ij} = y_i y_j K(x_i, x_j),
 
-without the equation where the machine has no bias (thm-kernel-dual-origin). Every answer comes with the
+without the equation where the machine has no bias (thm-kernel-dual-origin). Every result comes with the
 values of both, so that nobody has to trust the solver.
 
 >>> import numpy as np

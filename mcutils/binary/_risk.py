@@ -282,7 +282,7 @@ class _Risk:
         theta: Floats,
         penalty: Callable[[Floats], tuple[float, Floats, Floats]],
     ) -> Floats:
-        """Minimise penalty(w) + C sum L; the penalty answers its value, gradient and second derivatives."""
+        """Minimise penalty(w) + C sum L; ``penalty`` returns its value, gradient and second derivatives."""
         n = signed.shape[1] - self.fit_intercept
 
         def value(theta: Floats) -> float:

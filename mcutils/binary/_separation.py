@@ -15,7 +15,7 @@ from ._svm import signed_labels
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    r"""Whether a hyperplane separates two classes, with a proof of either answer; see :func:`separate`.
+    r"""Whether a hyperplane separates two classes, with a proof in either case; see :func:`separate`.
 
     Attributes
     ----------

@@ -148,7 +148,7 @@ def solve_svm(
     *The bias* minimises the primal with this w, exactly: the primal is a piecewise linear function of b with
     a kink at :math:`y_i - \langle w, \phi(x_i) \rangle` for each example. Where some multiplier is
     free, b is the mean of the kinks of the free ones, moved among the minimisers if need be. Where none is,
-    the minimisers may be an interval, which is answered too, and b is its middle (cor-kernel-bias). Both
+    the minimisers may be an interval, which is returned too, and b is its middle (cor-kernel-bias). Both
     classes have a price, so it is bounded.
 
     *Rounding*: where the multiples of kernel values are so large that their rounding would count in the gap,

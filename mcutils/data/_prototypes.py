@@ -142,7 +142,7 @@ def prototypes(
     the leaves is Gaussian, of expected squared length :math:`(s g^h)^2` with the separation s and the growth
     g. The scales of the noise lie between 1/spread and spread, uniform in their logarithm. The lowest heights
     look the same for every k, so that the Bayes error hardly depends on k. The classes are dealt to the
-    leaves at random: their numbers say nothing about who is related.
+    leaves at random: their numbers do not show which leaves are related.
 
     Parameters
     ----------

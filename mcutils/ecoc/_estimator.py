@@ -42,7 +42,7 @@ class OutputCode(BinaryReduction):
     random_state : int, RandomState or None
         Draws the "dense" or "sparse" code. It is not passed on: a random estimator has its own.
     verbose : int
-        How much joblib tells of the progress of ``fit``.
+        How much joblib reports of the progress of ``fit``.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-r"""Very many classes: a tournament and a tree of labels, which ask few machines for each example.
+r"""Very many classes: a tournament and a tree of labels, which evaluate few classifiers for each example.
 
 Both trees have the k classes as leaves. Their numbering is that of ``scipy.cluster.hierarchy``: leaf c is
 class c, inner node n is k + n, children come before their parents, and the last node is the root. To predict,

@@ -23,7 +23,7 @@ def mean_order(
     As :func:`spectral_order`, with the affinity :math:`e^{-4 \delta^2 / \bar\delta^2}`: :math:`\delta` is the
     distance of two means in the metric of the covariance inside the classes, pooled, and :math:`\bar\delta^2`
     the mean of :math:`\delta^2` over the pairs of the part that is cut. So every cut is made at the scale of
-    its own part, whereas confusions tell of the nearest relatives only. It needs no predictions.
+    its own part, whereas confusions show the nearest relatives only. It needs no predictions.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def spectral_order(affinity: ArrayLike) -> Ints:
 
 
 def _bisected(near: Callable[[Ints], Floats], classes: Ints) -> list[Ints]:
-    """The classes cut in two again and again; ``near`` answers the affinity inside a part."""
+    """The classes cut in two again and again; ``near`` returns the affinity inside a part."""
     n = len(classes)
     if n <= 2:
         return [classes]

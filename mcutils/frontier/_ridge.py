@@ -393,7 +393,7 @@ def checked_weights(sample_weight: ArrayLike | None, classes: NDArray[Any], code
 def leave_one_out_confusion(
     X: ArrayLike, y: ArrayLike, *, alpha: float = 1.0, sample_weight: ArrayLike | None = None
 ) -> Floats:
-    r"""Which class takes which for another, when each example is predicted by a machine trained without it.
+    r"""Leave-one-out confusion matrix of :class:`RidgeOneVsAll`, without refitting.
 
     The machine is :class:`RidgeOneVsAll`. No machine is trained anew: with
     :math:`h_i = w_i \big(1 / \sum_j w_j + x_i^\top (X^\top X + \alpha I)^{-1} x_i\big)`, all centred, the
@@ -456,7 +456,7 @@ def _guess(table: Any, found: _Ridge, codes: Ints, own: Floats) -> Ints:
 
 
 def _held_out(table: Any, codes: Ints, weights: Floats, k: int, alpha: float) -> Ints:
-    """The answers of five machines, each to the part that it was not trained on."""
+    """The scores of five models, each for the part that it was not trained on."""
     guess, part = np.empty_like(codes), np.empty_like(codes)
     for rows in members(codes, k):
         part[rows] = np.arange(len(rows)) % 5

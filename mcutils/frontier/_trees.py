@@ -72,7 +72,7 @@ class Eliminations:
 
 
 class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A tree over the classes with a machine at each inner node, which answers the number of a child."""
+    """A tree over the classes with a classifier at each inner node, which predicts the number of a child."""
 
     estimator: Any
     order: Any
@@ -279,7 +279,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 class FilterTree(_Tree):
-    r"""A tournament whose matches are learnt from those who get to them (def-frontier-filter-tree).
+    r"""A tournament whose matches are learnt from the examples that reach them (def-frontier-filter-tree).
 
     Neighbours in the order meet, and the last of an odd number has a bye, as in
     :func:`mcutils.reduction.tournament`. The machine of a match learns which of the two sides has the label,
@@ -291,7 +291,7 @@ class FilterTree(_Tree):
     ----------
     estimator : estimator, optional
         A binary classifier, by default :class:`RidgeOneVsAll`. A clone is fitted to each match, labels 0 and
-        1 for the first and the second side. Of its answers only ``predict`` is used.
+        1 for the first and the second side. Only its ``predict`` is used.
     order : {"given", "random", "confusion", "means"} or array-like of labels
         The order of the leaves: that of ``classes_``, a random one, the :func:`spectral_order` of
         :func:`leave_one_out_confusion`, the :func:`mean_order`, or one of your own.
@@ -379,7 +379,7 @@ class FilterTree(_Tree):
         return self
 
     def fit_costs(self, X: Any, costs: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Train with a cost of each answer for each example (alg-frontier-filter-tree).
+        """Train with the cost of each class for each example (alg-frontier-filter-tree).
 
         A match learns, for every example, which of the two classes that came to it is the cheaper, with the
         difference of their costs as the weight. Costs that are 0 for the label and 1 elsewhere give what
@@ -390,7 +390,8 @@ class FilterTree(_Tree):
         X : (m, d) array-like, sparse matrix or data frame
             Passed on to the estimator, its rows selected.
         costs : (m, k) array-like
-            What each answer costs for each example; finite. The estimator must take ``sample_weight``.
+            The cost of predicting each class for each example; finite. The estimator must take
+            ``sample_weight``.
         classes : (k,) array-like, optional
             The labels of the columns, sorted; by default 0 to k - 1.
 
@@ -469,7 +470,7 @@ class LabelTree(_Tree):
     ----------
     estimator : estimator, optional
         A classifier, by default :class:`RidgeOneVsAll`. A clone is fitted to each node, labels from 0 on for
-        the parts in their order. Of its answers only ``predict`` is used.
+        the parts in their order. Only its ``predict`` is used.
     branching : int
         The most children of a node, at least 2. From k on the tree is flat: one machine for all classes.
     order : {"given", "random", "confusion", "means"} or array-like of labels

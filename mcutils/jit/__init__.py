@@ -4,8 +4,8 @@ A loop stands here only where a race is won by it (see ``benchmarks/``). A file 
 function that needs it, at its first call: importing ``mcutils`` loads no compiler.
 
 What is compiled is kept on disk beside the source, or where numba is told by ``NUMBA_CACHE_DIR``, or in
-the user's own cache; the second session starts in milliseconds. Where nothing of these can be written to,
-as in a read-only installation run by a user without a home, it is compiled once in every session.
+the user's own cache; the second session starts in milliseconds. If none of these is writable (a read-only
+installation and no home directory), every session compiles again.
 
 numba notices that a file has changed, but not that a file has changed which that file imports. So a loop
 stands in one file with everything it calls.

@@ -274,12 +274,12 @@ def climb(
     lower,
     violated,
 ):
-    r"""Move the worst examples of a working set, until the gap is small or owed to others.
+    r"""Move the worst examples of a working set, until the gap is small or due to examples outside.
 
     A sweep computes all violations, and moves the examples whose violation is more than ``greed`` times the
-    worst. Each time that the worst has fallen by a fifth, primal and dual are computed. What others owe does
-    not end it before the working set was of use: its own part of the gap has fallen to ``fall`` times what it
-    was, or as many examples were moved as it has.
+    worst. Each time that the worst has fallen by a fifth, primal and dual are computed. A large part of the gap
+    outside the working set does not end it before the working set was of use: its own part has fallen to
+    ``fall`` times what it was, or as many examples were moved as it has.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def climb(
     tolerance : float
         Of the relative gap.
     share : float
-        The part of the gap that others may owe.
+        The part of the gap that examples outside may account for.
     fall : float
         Between 0 and 1.
     most : int

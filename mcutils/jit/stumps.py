@@ -66,7 +66,7 @@ def sweep_down(order, first, rows, total, least, edges):
 
 @compiled
 def sums_of_values(order, ends, common, rows):
-    """For each value of a feature the sum of its rows, (n, 4); 0 for the commonest, which nobody asks for."""
+    """For each value of a feature the sum of its rows, (n, 4); 0 for the commonest, which is never used."""
     sums = np.zeros((len(ends), 4))
     start = 0
     for n in range(len(ends)):

@@ -832,7 +832,7 @@ def grow(
 def descend(X, child, feature, threshold, members, n_levels, reached):
     """The leaf of every row of X. A missing value, or a level that is not in A, answers no.
 
-    Eight rows go down together, as the processor need not wait for one of them before it asks another; and
+    Eight rows go down together, as the processor need not wait for one of them before it loads another; and
     before that all their values are looked at once, one after the other, as memory likes it.
 
     Parameters

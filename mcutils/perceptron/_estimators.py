@@ -77,7 +77,7 @@ class MulticlassPerceptron(ScoreClassifier):
         K were :math:`K + 1`; R and :math:`\gamma` are then those of the longer vectors. There is no other
         choice to make: a perceptron regularises nothing.
     cost : (k, k) array-like, optional
-        :math:`\Delta`, what it costs to answer the class of a column where that of a row is true, both in the
+        :math:`\Delta`, the cost of predicting the class of a column where that of a row is true, both in the
         order of ``classes_``. By default every mistake costs 1. A class of cost 0 is no rival.
     class_weight : dict or "balanced", optional
         Factors of the weights s by class.
@@ -96,7 +96,7 @@ class MulticlassPerceptron(ScoreClassifier):
     Attributes
     ----------
     classes_ : (k,) array
-        The labels, sorted. Ties are answered with the smallest.
+        The labels, sorted. Ties go to the smallest.
     coef_ : (k, d) array
         The weights, also for two classes a row for each; averaged with ``average=True``. Not with a kernel,
         not if "voted".
@@ -323,10 +323,10 @@ class MulticlassPerceptron(ScoreClassifier):
         return self.kernel_.expand(X, points, coefficients)
 
     def _vote(self, X: Any) -> Floats:
-        """The share of steps whose machine answers the class."""
+        """The share of steps after which the classifier predicts the class."""
         one = 1.0 if self.fit_intercept else 0.0
         shares = np.zeros((X.shape[0], len(self.classes_)))
-        # the machine 0 answers the first class, as long as no answer costs anything
+        # W = 0 predicts the first class, as long as no mistake costs anything
         shares[:, 0] = self._times[0] if len(self._times) else self.t_
         if not len(self._times):
             return shares / max(1, self.t_)
@@ -553,7 +553,7 @@ class _TwoClassSample(_KernelSample):
         """The places of the mistakes, how long the steps were, and what moved."""
         f = self.scores[:, 1].copy()
         lengths = self.weights * self.costs[self.y, 1 - self.y]
-        # NaN compares as no mistake: an answer that costs nothing is none
+        # NaN compares as no mistake: a mistake that costs nothing is none
         signs = np.where(lengths > 0, 2.0 * self.y - 1.0, np.nan)
         places: list[int] = []
         place = 0
@@ -601,7 +601,7 @@ class KernelPerceptron(MulticlassPerceptron):
     fit_intercept : bool
         Whether there is a bias. It is that of a feature which is always 1, as if K were :math:`K + 1`.
     average : bool
-        Whether to answer with the average of w and b over all steps, those without a mistake included,
+        Whether to predict with the average of w and b over all steps, those without a mistake included,
         instead of the last ones. The last ones make no mistake on the sample if ``converged_``; the average
         may.
     max_iter : int
@@ -614,7 +614,7 @@ class KernelPerceptron(MulticlassPerceptron):
     Attributes
     ----------
     classes_ : (2,) array
-        The labels, sorted; ``classes_[1]`` is :math:`y = +1`. A score of 0 is answered with ``classes_[0]``.
+        The labels, sorted; ``classes_[1]`` is :math:`y = +1`. A score of 0 predicts ``classes_[0]``.
     kernel_ : Kernel
         The kernel in use.
     support_ : (s,) int array

@@ -35,7 +35,7 @@ def ultraconservative(
           the same;
         * "mira": so that :math:`\|W\|` becomes as small as it can, in the manner of MIRA, but with
           :math:`\tau_y = 1` (see :func:`mira`, which may take a shorter step);
-        * a function of a row of scores and its class that answers :math:`\tau`; what is not
+        * a function of a row of scores and its class that returns :math:`\tau`; what is not
           ultraconservative is refused.
     squares : (m,) array-like, optional
         :math:`\|\phi(x_i)\|^2`, for "mira".
@@ -78,7 +78,7 @@ def mira(scores: ArrayLike, y: ArrayLike, squares: ArrayLike) -> Floats:
     can, where :math:`\sum_r \tau_r = 0`, :math:`\tau_y \le 1` and :math:`\tau_r \le 0` for the other
     classes. With :math:`\tau = e_y - p` this is the point p of the simplex nearest to
     :math:`e_y + f / \|\phi(x)\|^2`. As :math:`\tau = 0` is allowed, :math:`\|W\|` never grows; so it has to
-    start elsewhere than at 0, where it would stay, and it answers a tie with :math:`\tau = 0`. The update
+    start elsewhere than at 0, where it would stay, and at a tie it returns :math:`\tau = 0`. The update
     "mira" of :func:`ultraconservative` solves the same problem with :math:`\tau_y = 1`; only those in E pay.
 
     Often another algorithm is called MIRA: that of the least change of W after which the true class leads by
@@ -91,7 +91,7 @@ def mira(scores: ArrayLike, y: ArrayLike, squares: ArrayLike) -> Floats:
     y : (m,) array-like of int
         The true classes, 0 to k - 1.
     squares : (m,) array-like
-        :math:`\|\phi(x_i)\|^2`. Where it is 0, no step changes anything, and the answer is 0.
+        :math:`\|\phi(x_i)\|^2`. Where it is 0, no step changes anything, and the result is 0.
 
     Returns
     -------

@@ -7,7 +7,7 @@ On a sample :math:`z_1, \dots, z_m` a family :math:`\mathcal G` of real function
           \frac1m \sum_{i=1}^m \sigma_i g(z_i),
 
 without an absolute value, where the signs :math:`\sigma_i` are -1 or +1, independent and equally likely.
-All that has to be known of a family is its supremum for given signs, and the families here know theirs:
+All that is needed of a family is its supremum for given signs; the families here compute theirs:
 
 ==========================  =======================================================================
 :class:`Finite`             finitely many functions, given by their values

@@ -12,7 +12,7 @@ from ..exact import all_signs
 # Additions that an exact enumeration may take: some seconds.
 MOST_STEPS = 2**33
 
-# Signs that a compiled loop handles at a time: long for it, short for who presses Ctrl-C; and how many of
+# Signs per compiled call: few enough that Ctrl-C is noticed; and how many of
 # them it finds added up in a table.
 _GRAY_SIGNS = 16
 _TABLE_SIGNS = 6

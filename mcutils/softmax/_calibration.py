@@ -28,11 +28,11 @@ _LEAST_PAIR = 1e-7
 
 
 class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    r"""A machine with scores, made to answer probabilities.
+    r"""Probabilities from a classifier that has scores.
 
-    The scores that the probabilities are fitted to come from examples that the machine was not trained on:
-    each fold of a cross-validation is scored by a clone trained on the others. The machine that answers is
-    trained on all examples.
+    The probabilities are fitted to scores of examples that the classifier was not trained on: each fold of a
+    cross-validation is scored by a clone trained on the others. The classifier that predicts is trained on
+    all examples.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    :meth:`predict` answers the class of the largest probability. With "temperature" that is the class of the
-    machine's largest score (of SVC not always the answer of its own ``predict``), except where the
+    :meth:`predict` returns the class of the largest probability. With "temperature" that is the class of the
+    machine's largest score (of SVC not always the result of its own ``predict``), except where the
     temperature is infinite or probabilities are equal after rounding; the coupling of pairs may differ from
     their vote.
 

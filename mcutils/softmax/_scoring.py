@@ -69,7 +69,7 @@ def _judged(probabilities: ArrayLike, y: ArrayLike) -> tuple[Floats, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    r"""How often the answers given with some confidence are right; see :func:`reliability`.
+    r"""How often predictions with a given confidence are right; see :func:`reliability`.
 
     Attributes
     ----------
@@ -106,7 +106,8 @@ def reliability(
     ----------
     probabilities : (m, k) array-like
     y : (m,) array-like of int
-        True classes, 0 to k-1. The answer is the class of the largest probability, of several the smallest.
+        True classes, 0 to k-1. The predicted class is that of the largest probability; ties go to the
+        smallest.
     bins : int or (n + 1,) array-like, default=10
         The number of bins of equal width from 0 to 1; or their ends, increasing from 0 to 1.
     level : float, default=0.95

@@ -17,9 +17,9 @@ from ..kernel import linear
 
 _GREED = 0.6  # a sweep moves examples whose violation is more than this part of the largest
 
-# The working set grows when the examples outside it account for more than _SHARE of the gap; not before its own
-# part of the gap has fallen to _SHRUNK of that at the last change, or as many examples were moved as it has.
-# When the cache is full, a quarter of the set is exchanged instead.
+# The working set grows when the examples outside it account for more than _SHARE of the gap; not before its
+# own part of the gap has fallen to _SHRUNK of that at the last change, or as many examples were moved as it
+# has. When the cache is full, a quarter of the set is exchanged instead.
 _SHARE, _SHRUNK = 0.5, 0.5
 
 # Newton steps on the free multipliers
@@ -33,8 +33,8 @@ _ROUND = 50
 _FALL = 0.3  # all examples are also checked when the gap seems to have fallen to this part,
 _LEAST = 2  # but only after at least _LEAST * m visits
 
-# A round is idle if it neither halves the gap nor raises the dual value by this part of it; 25 in a row end the
-# fit.
+# A round is idle if it neither halves the gap nor raises the dual value by this part of it; after 25 in a row
+# the fit ends.
 _IDLE = 1e-6
 
 

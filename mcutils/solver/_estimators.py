@@ -218,7 +218,7 @@ class CrammerSinger(_Machine):
 
     It minimises :math:`\frac12 \sum_r \|f_r\|^2 + \sum_i C_i \max_r (\Delta(y_i, r) + f_r(x_i) -
     f_{y_i}(x_i))` (def-dual-problem), where :math:`C_i` is C times the weight of the example and of its
-    class, and answers with the class of the largest score.
+    class, and predicts the class of the largest score.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class CrammerSinger(_Machine):
         if the kernel were :math:`K + 1`. False: none. A bias that is not regularised would tie the rows of
         the dual together, so that no row could move by itself.
     cost : (k, k) array-like, optional
-        :math:`\Delta`, what it costs to answer the class of a column where that of a row is true, both in
+        :math:`\Delta`, the cost of predicting the class of a column where that of a row is true, both in
         the order of ``classes_``. By default every mistake costs 1.
     class_weight : dict, "balanced" or None
         Factors of C by label.
@@ -317,7 +317,7 @@ class WestonWatkins(_Machine):
 
     It minimises :math:`\frac12 \sum_r \|f_r\|^2 + \sum_i C_i \sum_{r \ne y_i} \max(0, \Delta(y_i, r) +
     f_r(x_i) - f_{y_i}(x_i))` (def-dual-problem), where :math:`C_i` is C times the weight of the example and
-    of its class, and answers with the class of the largest score. It differs from :class:`CrammerSinger` in
+    of its class, and predicts the class of the largest score. It differs from :class:`CrammerSinger` in
     the loss only: each parameter and each attribute means what it means there.
 
     Parameters

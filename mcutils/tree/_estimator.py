@@ -26,12 +26,12 @@ from ._tree import Tree
 
 
 class DecisionTree(ClassifierMixin, BaseEstimator):
-    r"""A classifier that asks one question after the other (def-tree-tree, alg-tree-greedy).
+    r"""A decision tree: one question after the other (def-tree-tree, alg-tree-greedy).
 
     Parameters
     ----------
     criterion : {"gini", "entropy", "misclassification"} or callable
-        The impurity. A callable gets class distributions, the rows of an array, and answers their
+        The impurity. A callable takes class distributions, the rows of an array, and returns their
         impurities; it must be concave.
     questions : str, callable, or several of them in a tuple
         The families of questions, of which each node takes the best. "numerical": :math:`X_j \le a`, with
@@ -40,7 +40,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         :math:`\sum_j \alpha_j X_j \le b`, climbing from the best of some directions, the axes among them, so
         that it is never worse than a numerical question; the best of all is not promised. "sphere":
         :math:`\|X - a_0\| \le r` with :math:`a_0` a mean of a class or one of at most 256 items, and every r.
-        A function is given the items of a node, their class codes and their weights, and answers with
+        A function is given the items of a node, their class codes and their weights, and returns
         questions: objects with a method ``answer``, from rows to booleans. (Levels are numbers there.) Of
         equal questions the numerical and categorical win over others, and among others the family named
         first.
@@ -68,8 +68,8 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     class_weight : dict or "balanced", optional
         Factors of the weights, by class.
     cost : (k, k) array-like, optional
-        What it costs to answer the class of a column where that of a row is true, in the order of
-        ``classes_``. Leaves answer what is cheapest, and "misclassification" is the cost of that. Gini and
+        The cost of predicting the class of a column where that of a row is true, in the order of
+        ``classes_``. Leaves predict the cheapest class, and "misclassification" is the cost of that. Gini and
         entropy do not see costs.
 
     Attributes

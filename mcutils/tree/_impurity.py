@@ -22,7 +22,7 @@ def impurity(counts: ArrayLike, criterion: Criterion = "gini", cost: ArrayLike |
         Numbers of items, weights or probabilities of the classes; at least 0, on any scale. Without any
         items the impurity is 0.
     criterion : {"gini", "entropy", "misclassification"} or callable
-        A callable gets the distributions as the rows of an array and answers their impurities.
+        A callable takes the distributions as the rows of an array and returns their impurities.
     cost : (k, k) array-like, optional
         :math:`\Delta`, for "misclassification": rows are true classes, columns answers.
 

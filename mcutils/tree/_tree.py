@@ -36,7 +36,7 @@ class Tree:
     decrease : (nodes,) array
         The total decrease :math:`|n| \tilde F(n, q)` of the node's question, with weights; 0 at leaves.
     answers : (nodes,) int array
-        The index of the class that a node answers as a leaf: the cheapest, ties to the first.
+        The index of the class that a node predicts as a leaf: the cheapest, ties to the first.
     feature : (nodes,) int array
         The column of a numerical or categorical question; -1 at leaves, -2 for other questions.
     threshold : (nodes,) array
