@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
 from ._rows import is_precomputed
@@ -90,16 +90,22 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def class_codes(labels: NDArray[Any], wanted: str = "at least 2 classes") -> tuple[NDArray[Any], Ints]:
-    """The classes of a sample, sorted, at least two; and the position of each label among them."""
+def class_codes(labels: NDArray[Any], *, binary: bool = False) -> tuple[NDArray[Any], Ints]:
+    """The classes of a sample, sorted, and the position of each label among them.
+
+    There must be two classes or more, with ``binary`` exactly two.
+    """
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y must have {wanted}, found 1 class: {classes.tolist()}")
+        raise ValueError(f"y must have {_wanted(binary)}, found 1 class: {classes.tolist()}")
+    if binary and len(classes) > 2:  # in the words of scikit-learn
+        target = type_of_target(labels)
+        raise ValueError(f"Only binary classification is supported. The type of the target is {target}.")
     return classes, codes.astype(np.intp, copy=False)
 
 
-def first_batch(estimator: Any, classes: ArrayLike | None, wanted: str = "at least 2 classes") -> bool:
+def first_batch(estimator: Any, classes: ArrayLike | None, *, binary: bool = False) -> bool:
     """Whether this is the first ``partial_fit`` of the estimator; if so, set its ``classes_``."""
     known = getattr(estimator, "classes_", None)
     if classes is None:
@@ -109,11 +115,15 @@ def first_batch(estimator: Any, classes: ArrayLike | None, wanted: str = "at lea
     given = np.unique(classes)
     if known is not None and not np.array_equal(known, given):
         raise ValueError(f"classes must stay {known.tolist()}, found {given.tolist()}")
-    if len(given) < 2:
-        raise ValueError(f"classes must be {wanted}, found {given.tolist()}")
+    if len(given) < 2 or (binary and len(given) > 2):
+        raise ValueError(f"classes must be {_wanted(binary)}, found {given.tolist()}")
     if known is None:
         estimator.classes_ = given
     return known is None
+
+
+def _wanted(binary: bool) -> str:
+    return "2 classes" if binary else "at least 2 classes"
 
 
 def codes_among(classes: NDArray[Any], labels: NDArray[Any]) -> Ints:

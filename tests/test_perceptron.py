@@ -1377,7 +1377,7 @@ def test_what_the_kernel_perceptron_refuses(options, X, y, message):
 def test_what_partial_fit_refuses_of_two_classes():
     with pytest.raises(ValueError, match="classes must be given in the first call"):
         KernelPerceptron().partial_fit([[1.0]], [0])
-    with pytest.raises(ValueError, match="Only binary classification is supported"):
+    with pytest.raises(ValueError, match=r"classes must be 2 classes, found \[0, 1, 2\]"):
         KernelPerceptron().partial_fit([[1.0]], [0], classes=[0, 1, 2])
     machine = KernelPerceptron().partial_fit([[1.0]], ["a"], classes=["a", "b"])
     with pytest.raises(ValueError, match=r"y has labels that are not among the classes: \['c'\]"):

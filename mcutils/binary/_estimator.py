@@ -5,7 +5,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import ScoreClassifier, class_codes
@@ -143,10 +142,7 @@ class BinarySVM(ScoreClassifier):
         fit_intercept, tol = switch(self.fit_intercept, "fit_intercept"), number(self.tol, "tol", above=0)
         given = getattr(X, "dtype", None)
         X, labels = self._validate(X, y=y)
-        self.classes_, codes = class_codes(labels, "2 classes")
-        if len(self.classes_) > 2:
-            target = type_of_target(labels)
-            raise ValueError(f"Only binary classification is supported. The type of the target is {target}.")
+        self.classes_, codes = class_codes(labels, binary=True)
         signs: Floats = np.where(codes > 0, 1.0, -1.0)
         prices = self._prices(signs, sample_weight)
         max_iter = integer(self.max_iter, "max_iter", 1)

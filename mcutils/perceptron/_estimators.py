@@ -143,7 +143,7 @@ class MulticlassPerceptron(ScoreClassifier):
     (True, ['low', 'middle', 'high'])
     """
 
-    _number = "at least 2 classes"  # for the messages
+    _binary = False  # whether there must be two classes
 
     def __init__(
         self,
@@ -193,7 +193,7 @@ class MulticlassPerceptron(ScoreClassifier):
         most = integer(self.max_iter, "max_iter", 1)
         self._check_parameters()
         X, labels = self._validate(X, y=y)
-        self.classes_, codes = class_codes(labels, self._number)
+        self.classes_, codes = class_codes(labels, binary=self._binary)
         if is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed kernel must be a square matrix in fit, found shape {X.shape}")
         weights = self._weigh(X, codes, sample_weight)
@@ -237,7 +237,7 @@ class MulticlassPerceptron(ScoreClassifier):
         self._check_parameters()
         if self.class_weight == "balanced":
             raise ValueError("class_weight 'balanced' needs all examples; give partial_fit a dict of weights")
-        first = first_batch(self, classes, self._number) or not hasattr(self, "t_")
+        first = first_batch(self, classes, binary=self._binary) or not hasattr(self, "t_")
         X, labels = self._validate(X, y=y, reset=first)
         codes = codes_among(self.classes_, labels)
         weights = self._weigh(X, codes, sample_weight)
@@ -653,7 +653,7 @@ class KernelPerceptron(MulticlassPerceptron):
 
     kernel: str | Kernel  # not None: that is refused
     update, cost, class_weight = "top", None, None
-    _number, _opposite = "2 classes", True
+    _binary, _opposite = True, True
 
     def __init__(
         self,
@@ -699,11 +699,6 @@ class KernelPerceptron(MulticlassPerceptron):
 
     def _resolve(self, X: Any) -> Kernel:
         return resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
-
-    def _begin(self, X: Any) -> None:
-        if len(self.classes_) > 2:
-            raise ValueError("Only binary classification is supported. The type of the target is multiclass.")
-        super()._begin(X)
 
     def _epochs(self, X: Any, y: Ints, weights: Floats, rows: Ints, most: int) -> None:
         super()._epochs(X, y, weights, rows, most)
