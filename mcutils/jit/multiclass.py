@@ -277,8 +277,8 @@ def climb(
     r"""Move the worst examples of a working set, until the gap is small or due to examples outside.
 
     A sweep computes all violations, and moves the examples whose violation is more than ``greed`` times the
-    worst. Each time that the worst has fallen by a fifth, primal and dual are computed. A large part of the gap
-    outside the working set does not end it before the working set was of use: its own part has fallen to
+    worst. Each time that the worst has fallen by a fifth, primal and dual are computed. A large part of the
+    gap outside the working set does not end it before the working set was of use: its own part has fallen to
     ``fall`` times what it was, or as many examples were moved as it has.
 
     Parameters
