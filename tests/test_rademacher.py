@@ -169,6 +169,7 @@ def mean_distance_of_a_walk(m):
     return Fraction(2 * n * comb(2 * n, n), 4**n)
 
 
+@pytest.mark.compiler
 @pytest.mark.parametrize("m", [1, 2, 3, 10, 23, 24])
 def test_one_direction_is_the_mean_distance_of_a_walk(m):
     expected = float(mean_distance_of_a_walk(m) / m)

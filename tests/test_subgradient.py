@@ -290,6 +290,7 @@ def test_fit_and_then_more():
     assert machine.t_ == 34
 
 
+@pytest.mark.compiler
 @pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
 @pytest.mark.parametrize("loss", hinge.HINGES)
 def test_weighting_and_repeating_agree_within_the_certificates(loss, average):
@@ -326,6 +327,7 @@ def test_class_weights_are_weights():
     assert part.predict(X).shape == (17,)
 
 
+@pytest.mark.compiler
 @pytest.mark.parametrize("average", ["tail", "all", "weighted", None])
 @pytest.mark.parametrize("loss", hinge.HINGES)
 def test_the_three_intercepts(loss, average):
@@ -351,6 +353,7 @@ def test_the_three_intercepts(loss, average):
     assert appended.certificate_.dual < none.certificate_.primal
 
 
+@pytest.mark.compiler
 @few_epochs
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("average", ["tail", "weighted"])
