@@ -53,7 +53,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
         return self._decided(self.scores(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the largest score; of several, the first.
+        """The label of the largest score; ties go to the first class.
 
         Parameters
         ----------

@@ -581,7 +581,7 @@ class AdaBoostMH(ScoreClassifier):
             yield self._decided(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the largest score, of several the first; with several labels those of positive score.
+        """The label of the largest score, ties to the first; with several labels those of positive score.
 
         Parameters
         ----------

@@ -321,7 +321,7 @@ def decision_list(answers: ArrayLike) -> Ints:
 
 
 def vote(answers: ArrayLike) -> Ints:
-    """All-pairs by vote: the class that wins most duels, of several the smallest.
+    """All-pairs by vote: the class that wins most duels, ties to the smallest.
 
     Parameters
     ----------

@@ -445,7 +445,7 @@ def tune(
     folds: Sequence[Split],
     groups: ArrayLike | None = None,
 ) -> Tuned:
-    """Choose the parameters with the fewest mistakes in the folds, of several the first; fit to everything.
+    """Choose the first parameters with the fewest mistakes in the folds, and fit them to everything.
 
     Whatever is learnt from data, as a scaling, belongs inside ``estimator`` (a pipeline): then each fold
     learns it anew.

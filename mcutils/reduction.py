@@ -275,6 +275,8 @@ class OneVsAll(BinaryReduction):
     True
     """
 
+    _opposite = True
+
     def __init__(
         self,
         estimator: Any,
@@ -386,6 +388,8 @@ class OneVsOne(BinaryReduction):
     >>> machine.score(X, y) > 0.9
     True
     """
+
+    _opposite = True
 
     def __init__(
         self,

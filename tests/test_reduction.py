@@ -280,7 +280,9 @@ def test_two_classes_are_decided_by_the_sign_and_as_the_base_decides(iris, base,
     machine = kind(base, **parameters).fit(X, y)
     assert len(machine.estimators_) == 1
     values = machine.decision_function(X)
-    assert values.shape == (100,)
+    f = machine.column_scores(X)[:, 0] * (1 if kind is OneVsAll else -1)  # a pair's first class is positive
+    np.testing.assert_array_equal(values, np.sign(f) if parameters["decoding"] == "sign" else f)
+    np.testing.assert_array_equal(machine.scores(X), np.column_stack([-values, values]))
     np.testing.assert_array_equal(machine.predict(X), machine.classes_[(values > 0).astype(int)])
     scored = hasattr(base, "decision_function")
     alone = clone(base).fit(X, y)

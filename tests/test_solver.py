@@ -169,6 +169,14 @@ def test_three_solvers_find_one_optimum(loss):
             np.testing.assert_allclose(table, scores[0], atol=2e-3)
 
 
+@pytest.mark.parametrize("name", SOLVERS)
+def test_without_weights_there_is_nothing_to_pay(name):
+    found = SOLVERS[name](np.eye(2), HingeProblem([0, 1], sample_weight=[0, 0]))
+    assert found.converged
+    assert not found.multipliers.any()
+    assert str((found.certificate.primal, found.certificate.dual)) == "(0.0, 0.0)"  # no negative zeros
+
+
 # LIBLINEAR through scikit-learn 1.6 reports an arbitrary number of iterations, and so may warn
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("C", [0.05, 1.0, 20.0])

@@ -223,7 +223,7 @@ class HingeProblem:
         known = self.gaps(scores) if gaps is None else gaps
         square = 0.5 * float(np.vdot(beta, scores))
         paid = float(self.prices @ self.losses(known))
-        earned = -float(np.vdot(beta, self.costs[self.labels]))  # the true class costs nothing
+        earned = 0.0 - float(np.vdot(beta, self.costs[self.labels]))  # the true class costs nothing
         return square + paid, earned - square
 
     def dual_terms(

@@ -21,6 +21,9 @@ def by_cvxopt(
     cvxopt = _cvxopt()
     m, k = len(gram), problem.n_classes
     used = np.flatnonzero(problem.prices > 0)
+    if not len(used):
+        beta = np.zeros((m, k))
+        return beta, certified(problem, beta, beta, np.diag(gram), 1)
     # prices of the size of 1 are what its stopping rule expects
     unit = float(problem.prices.max()) or 1.0
     part = HingeProblem(
