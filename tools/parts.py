@@ -205,3 +205,19 @@ def problems(parts: tuple[Part, ...], waiting: Collection[str] = WAITING) -> Ite
         for name in set(chapter.builds_on) & set(order) - {BACKGROUND}:
             if order.index(name) > order.index(chapter.name):
                 yield f"{chapter.document}.ipynb: builds on {name}, which comes after it in _toc.yml"
+
+
+# -- how long a chapter takes ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Minutes:
+    story: int
+    full: int
+
+
+def measure(file: Path) -> Minutes:
+    """A first guess, until `tools.measure` counts both layers."""
+    cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+    words = sum(len("".join(c["source"]).split()) for c in cells if c["cell_type"] == "markdown")
+    return Minutes(min(20, words // 200), words // 100)
