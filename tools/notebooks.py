@@ -6,7 +6,7 @@
 A name is that of a topic (`ecoc`) or a path; without names, all chapters.
 
 Chapters are committed with the text that their cells print and with execution counts 1..n,
-without images and with little metadata, so that a change of a number is a line in a diff.
+without images and HTML and with little metadata, so that a change of a number is a line in a diff.
 `check` finds what differs from that form, and what strict nbval lets pass: a cell that was
 never run, a figure without alternative text, a witness that names no mutants.
 """
@@ -87,6 +87,8 @@ NBVAL_MARKERS = re.compile(r"^\s*#\s*(NBVAL_\w+|PYTEST_VALIDATE_IGNORE_OUTPUT)\b
 
 # a repr that stands in the notebook for a figure: matplotlib's, or IPython's wrapper of an image
 FIGURE_REPR = re.compile(r"<(Figure |IPython\.core\.display\.(SVG|Image) )")
+# what IPython writes beside HTML of which it knows nothing
+HTML_REPR = "<IPython.core.display.HTML "
 
 SHORTEST_ALT = 40  # "A plot of the error." says nothing to somebody who cannot see it
 
@@ -197,6 +199,8 @@ def normalise(nb: NotebookNode) -> None:
                 output.metadata = NotebookNode()
                 for mime in [m for m in output.data if m.startswith("image/")]:
                     del output.data[mime]
+                if "text/plain" in output.data:  # a table's: that is what is compared
+                    output.data.pop("text/html", None)
             if output.output_type == "execute_result":
                 output.execution_count = count
 
@@ -257,9 +261,9 @@ def execute(path: Path, nb: NotebookNode) -> Run:
     own_end = next((at for index, at in zip(begun, times, strict=False) if index >= own), times[-1])
     sentences = []
     for (cell, mutant), mutated in zip(broken, run.cells[own:], strict=True):
-        error = next((o for o in mutated.outputs if o.output_type == "error"), NotebookNode())
+        errors = [(o.ename, o.evalue) for o in mutated.outputs if o.output_type == "error"]
         try:
-            sentences.append(breaks.sentence(error.get("ename", ""), error.get("evalue", ""), mutant.label))
+            sentences.append(breaks.sentence(*(errors[0] if errors else ("", "")), mutant.label))
         except breaks.Silent as silent:
             message = f"with {mutant.old!r} replaced by {mutant.new!r} ({mutant.words}) it {silent}"
             raise CellError(path, nb.cells.index(cell), cell, message) from None
@@ -417,7 +421,13 @@ def _outputs(cell: NotebookNode) -> Iterator[str]:
             yield f"its output is an error ({output.ename}); make it run, then `make notebooks`"
         if output.get("name") == "stderr":
             yield f"wrote to stderr ({output.text.strip()[:60]!r}); silence the cause, then `make notebooks`"
-        for mime in output.get("data", {}):
+        data = output.get("data", {})
+        words = data.get("text/plain", "")
+        if words.startswith(HTML_REPR) or ("text/html" in data and not words):
+            yield "displays HTML that has no text beside it, so that nothing is compared; use plot.table"
+        elif "text/html" in data:
+            yield "holds the HTML of a table; chapters are committed with its text: `make notebooks`"
+        for mime in data:
             if mime.startswith("image/"):
                 yield f"holds an {mime} output; chapters are committed without images: `make notebooks`"
 

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from docutils import nodes
-from myst_nb.sphinx_ import HideCodeCellNode
+from myst_nb.sphinx_ import HideCodeCellNode  # type: ignore[import-untyped]
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
@@ -68,6 +68,11 @@ def depart_summary(self: HTML5Translator, node: Summary) -> None:
 # -- proofs --------------------------------------------------------------------------------
 
 
+def is_sketch(paragraph: nodes.paragraph) -> bool:
+    begins = paragraph.children[:1]
+    return bool(begins) and isinstance(begins[0], nodes.emphasis) and begins[0].astext().startswith("Sketch")
+
+
 def fold_proof(proof: proof_node) -> list[nodes.Node]:
     """What stands in a proof's place: its sketch, which is always seen, and the folded rest."""
     (box,) = proof.children
@@ -78,11 +83,10 @@ def fold_proof(proof: proof_node) -> list[nodes.Node]:
         if not paragraph[0].astext():
             del paragraph[0]
     sketch = []
-    if paragraph is not None and len(paragraph) and isinstance(paragraph[0], nodes.emphasis):
-        if paragraph[0].astext().startswith("Sketch") and len(box) > 1:
-            box.remove(paragraph)
-            paragraph["classes"].append("sketch")
-            sketch = [paragraph]
+    if paragraph is not None and is_sketch(paragraph) and len(box) > 1:
+        box.remove(paragraph)
+        paragraph["classes"].append("sketch")
+        sketch = [paragraph]
     return [*sketch, fold("proof", "Proof", proof)]
 
 

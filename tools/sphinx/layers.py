@@ -1,13 +1,12 @@
 """Sphinx extension: the two layers of a chapter, and the line below its title.
 
-A markdown cell that begins a section may say in its metadata `"layer": "detail"` or `"beyond"`, and in `"gist"`
-what the section holds: "Story" then shows its heading and the gist, and folds the rest; "Full" has it open. What a
-page has beside that, and counts, comes from the notebook itself (tools.measure).
+A markdown cell that begins a section may have the metadata `"layer": "detail"` or `"beyond"`, and in `"gist"` what
+the section holds: "Story" then shows its heading and the gist, and folds the rest; "Full" has it open. How long
+both layers are is counted from the notebook (tools.measure).
 """
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from pathlib import Path
@@ -58,7 +57,7 @@ class LayerDirective(SphinxDirective):
 
 
 def mark_sections(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Take the marks from the cells' metadata into the text; at its end, so that no line has another number."""
+    """Take the marks from the metadata into the text; at a cell's end, so that no line changes its number."""
     if '"layer"' not in source[0] or Path(app.env.doc2path(docname)).suffix != ".ipynb":
         return
     nb = json.loads(source[0])
@@ -102,13 +101,10 @@ def mark_contents(
     for section in doctree.findall(nodes.section):
         for layer, (sign, word) in MARKS.items():
             if f"layer-{layer}" in section["classes"]:
-                sign_html = f' <span class="layer-sign" title="{word}">{sign}</span></a>'
-                context["toc"] = re.sub(
-                    rf'(href="#{re.escape(section["ids"][0])}">.*?)</a>',
-                    lambda match, end=sign_html: match[1] + end,
-                    context["toc"],
-                    count=1,
-                )
+                entry = re.compile(rf'href="#{re.escape(section["ids"][0])}">.*?(?=</a>)')
+                mark = f' <span class="layer-sign" title="{word}">{sign}</span>'
+                if found := entry.search(context["toc"]):
+                    context["toc"] = context["toc"][: found.end()] + mark + context["toc"][found.end() :]
 
 
 def porch(app: Sphinx, doctree: nodes.document) -> None:
@@ -120,7 +116,7 @@ def porch(app: Sphinx, doctree: nodes.document) -> None:
     heading = next(iter(doctree.findall(nodes.title)), None)
     if heading is None:
         return
-    about = next((c.metadata["chapter"] for c in nb.cells if "chapter" in c.metadata), {})
+    about: dict[str, Any] = next((c.metadata["chapter"] for c in nb.cells if "chapter" in c.metadata), {})
     measured = measure.measure(nb)
     facts = [
         f"Story {measured.story_minutes} min",

@@ -1,12 +1,12 @@
 """Sphinx extension: a statement with what supports it is one unit.
 
-Below a statement stands one row of folds: its proof, its check with the ways to break it, and what the
-five lectures say. Proof and check are taken from where they stand in the notebook: the proof is the next one after
-the statement, the check is the cell whose metadata `witnesses` begins with the statement's label. A cell that
+Below a statement stands one row of folds: its proof, its check with the ways to break it, and what the five
+lectures say. Proof and check are taken from where they stand in the notebook: the proof is the next one after the
+statement, the check is the cell whose metadata `witnesses` begins with the statement's label. A cell that
 witnesses several statements is shown with the first; the others link to it.
 
-In chapters that have not been cast into this form yet (`waiting` in tools.edition), proofs are folded where they
-stand, and checks stay there.
+In chapters that have not been cast into this form yet (`waiting` in tools.edition), proofs are folded where
+they stand, and checks stay there.
 """
 
 from __future__ import annotations
