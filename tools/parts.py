@@ -23,6 +23,8 @@ from typing import Any
 
 import yaml
 
+from tools import edition
+
 KEYS = ("sentence", "difficulty", "builds-on")
 LONGEST = 25  # words of the sentence
 HARDEST = 3
@@ -182,11 +184,7 @@ def complaints(about: Any) -> Iterator[str]:
         yield f"'builds-on' names a chapter twice: {', '.join(builds_on)}"
 
 
-# Chapters that may still be silent: they are being rewritten.
-WAITING = frozenset({"risk", "margin", "ecoc", "comparison"})
-
-
-def problems(parts: tuple[Part, ...], waiting: Collection[str] = WAITING) -> Iterator[str]:
+def problems(parts: tuple[Part, ...], waiting: Collection[str] = edition.waiting) -> Iterator[str]:
     """What is wrong between chapters: silence, unknown names, circles, a wrong order."""
     chapters = [chapter for part in parts for chapter in part.chapters]
     order = [chapter.name for chapter in chapters]
@@ -205,19 +203,3 @@ def problems(parts: tuple[Part, ...], waiting: Collection[str] = WAITING) -> Ite
         for name in set(chapter.builds_on) & set(order) - {BACKGROUND}:
             if order.index(name) > order.index(chapter.name):
                 yield f"{chapter.document}.ipynb: builds on {name}, which comes after it in _toc.yml"
-
-
-# -- how long a chapter takes ------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Minutes:
-    story: int
-    full: int
-
-
-def measure(file: Path) -> Minutes:
-    """A first guess, until `tools.measure` counts both layers."""
-    cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
-    words = sum(len("".join(c["source"]).split()) for c in cells if c["cell_type"] == "markdown")
-    return Minutes(min(20, words // 200), words // 100)

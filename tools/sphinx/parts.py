@@ -25,8 +25,9 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
-from tools import parts
+from tools import measure, notebooks, parts
 from tools.parts import BACKGROUND, Chapter, Part
+from tools.sphinx.layers import DIFFICULTY
 from tools.sphinx.ledger_pages import keep, kept_text
 from tools.sphinx.pages import plain
 
@@ -41,10 +42,10 @@ def overview(root: Path, part: Part, everything: tuple[Part, ...]) -> Iterator[s
     direct = parts.reduced(parts.graph(everything))
     yield "::::{div} part-overview"
     for chapter in part.chapters:
-        minutes = parts.measure(root / f"{chapter.document}.ipynb")
-        facts = [f"Story {minutes.story} minutes, Full {minutes.full} minutes"]
+        measured = measure.measure(notebooks.read(root / f"{chapter.document}.ipynb"))
+        facts = [f"Story {measured.story_minutes} min", f"Full {measured.full_minutes} min"]
         if chapter.difficulty:
-            facts.append(f"difficulty {chapter.difficulty} of {parts.HARDEST}")
+            facts.append(DIFFICULTY[chapter.difficulty])
         if others := direct[chapter.name]:
             facts.append(f"builds on {', '.join(map(link, others))}")
         yield f"{chapter.number}. {{doc}}`/{chapter.document}`"
@@ -53,7 +54,7 @@ def overview(root: Path, part: Part, everything: tuple[Part, ...]) -> Iterator[s
             yield f"    {chapter.sentence}"
             yield ""
         yield "    :::{div} part-facts"
-        yield f"    {'; '.join(facts)}"
+        yield f"    {' · '.join(facts)}"
         yield "    :::"
         yield ""
     yield "::::"
