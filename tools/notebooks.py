@@ -342,7 +342,7 @@ def findings(path: Path) -> list[str]:
         if not messages:  # the rules below rely on metadata of the right shape
             if cell.cell_type == "code":
                 messages += [*_code(cell), *_outputs(cell), *_witness(cell)]
-                messages += _figure(cell, path.stem, figures, place(index, cell))
+                messages += _figure(cell, path.stem.lstrip("_"), figures, place(index, cell))
             elif "attachments" in cell:
                 messages.append("holds an attached image; compute the figure in a code cell")
         found += [f"{shown(path)}, {place(index, cell)}: {message}" for message in messages]
