@@ -1,8 +1,8 @@
 """Sphinx extension: the two layers of a chapter, and the line below its title.
 
-A markdown cell that begins a section may have the metadata `"layer": "detail"` or `"beyond"`, and in `"gist"` what
-the section holds: "Story" then shows its heading and the gist, and folds the rest; "Full" has it open. How long
-both layers are is counted from the notebook (tools.measure).
+A markdown cell that begins a section may have the metadata `"layer": "detail"` or `"beyond"`, and in `"gist"`
+what the section holds: "Story" then shows its heading and the gist, and folds the rest; "Full" has it open.
+How long both layers are is counted from the notebook (tools.measure).
 """
 
 from __future__ import annotations
