@@ -97,7 +97,7 @@ def test_the_examples_of_what_is_public_are_found_in_the_package(package):
 
 
 def imports():
-    """(file, its package, name) of everything that a file of mcutils imports, names as lists of their parts."""
+    """(file, its package, name) of each import in mcutils, package and name as lists of their parts."""
     root = Path(mcutils.__file__).parent
     for path in sorted(root.rglob("*.py")):
         package = ["mcutils", *path.relative_to(root).parts[:-1]]
