@@ -263,7 +263,8 @@ def execute(path: Path, nb: NotebookNode) -> Run:
     for (cell, mutant), mutated in zip(broken, run.cells[own:], strict=True):
         errors = [(o.ename, o.evalue) for o in mutated.outputs if o.output_type == "error"]
         try:
-            sentences.append(breaks.sentence(*(errors[0] if errors else ("", "")), mutant.label))
+            name, said = errors[0] if errors else ("", "")
+            sentences.append(breaks.sentence(name, said, mutant.label))
         except breaks.Silent as silent:
             message = f"with {mutant.old!r} replaced by {mutant.new!r} ({mutant.words}) it {silent}"
             raise CellError(path, nb.cells.index(cell), cell, message) from None

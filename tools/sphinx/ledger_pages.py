@@ -22,6 +22,7 @@ from typing import Any
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
+from sphinx.errors import SphinxError
 from sphinx.util.docutils import SphinxDirective
 from sphinx_proof.nodes import proof_node
 
@@ -265,7 +266,10 @@ def corrected(book: Book, entry: dict[str, Any]) -> str:
 
 def benchmark_table(book: Book) -> Iterator[str]:
     """The races of results/benchmarks.json."""
-    results = json.loads((book.root / RESULTS).read_text(encoding="utf-8"))
+    try:
+        results = json.loads((book.root / RESULTS).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SphinxError(f"{RESULTS} is missing: take the committed one, or run `make bench`") from None
     rows = []
     for race in results["races"]:
         ratio, seconds = race["ratio"], race["seconds"]
