@@ -131,6 +131,16 @@ def test_a_file_without_a_place_stops_everything(book: Path, file: str):
     assert contents(book) == before
 
 
+def test_the_first_day_is_short():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 900
+    for link in ("(MAINTAINING.md)", "(chapters/_template.ipynb)", "make chapter NAME="):
+        assert link in text
+    read_me = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "(CONTRIBUTING.md)" in read_me
+    assert "(MAINTAINING.md)" in read_me
+
+
 def test_without_a_name_it_says_how(capsys: pytest.CaptureFixture[str]):
     assert chapter.main([]) == 2
     assert "make chapter NAME=" in capsys.readouterr().err
