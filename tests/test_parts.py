@@ -11,6 +11,7 @@ from typing import Any
 import nbformat
 import pytest
 import yaml
+from mini_book import copy_to, python
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from tools import edition, ledger, notebooks, parts
@@ -191,8 +192,7 @@ def test_every_chapter_is_on_the_map_and_every_link_leads_somewhere():
 def test_each_link_has_a_name_that_contains_what_is_seen():
     for a in drawn().iter(f"{SVG}a"):
         if a.get("class"):
-            number, title = a.findall(f"{SVG}text")
-            seen = f"{number.text} {' '.join(line.text or '' for line in title)}"
+            seen = " ".join("".join(a.itertext()).split())
             assert (a.get("aria-label") or "").startswith(f"{seen}. Builds on: ")
 
 
@@ -274,3 +274,59 @@ def test_titles_are_text_and_nothing_else():
     assert "<b>" not in text
     assert html.escape('<b>&"') in text
     ET.fromstring(text)
+
+
+# -- in a book ---------------------------------------------------------------------------
+
+OVERVIEW = """# Part I: Fixtures
+
+This page says what its part is about, in a sentence that is long enough.
+
+```{part-overview}
+```
+"""
+
+
+@pytest.mark.ci
+def test_the_pages_follow_what_the_chapters_say(tmp_path: Path):
+    book = copy_to(tmp_path / "book", "toy")
+    toc = yaml.safe_load((book / "_toc.yml").read_text(encoding="utf-8"))
+    toc["parts"][0].pop("caption")
+    toc["parts"].insert(
+        0, {"caption": "Fixtures", "chapters": [{"file": "parts/first", "title": "Overview"}]}
+    )
+    (book / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
+    (book / "parts").mkdir()
+    (book / "parts" / "first.md").write_text(OVERVIEW, encoding="utf-8")
+    with (book / "index.md").open("a", encoding="utf-8") as index:
+        index.write("\n```{chapter-map}\nThe *caption* of the map.\n```\n")
+    written = python(book, "tools.notebooks", "write")
+    assert written.returncode == 0, written.stderr
+    site = book / "_build" / "html"
+
+    def build() -> str:
+        run = python(book, "tools.site", "build")
+        assert run.returncode == 0, run.stderr
+        return (site / "parts" / "first.html").read_text(encoding="utf-8")
+
+    page = build()
+    assert "What a small book can show." in page
+    assert re.search(r'<ol class="[^"]*" start="1">|<ol class="[^"]*">\s*<li>', page)
+    index_page = (site / "index.html").read_text(encoding="utf-8")
+    assert 'href="chapters/toy.html" aria-label="1 A toy chapter. Builds on: no other chapter"' in index_page
+    assert '<a href="parts/first.html">' in index_page
+    assert "The <em>caption</em> of the map." in index_page
+    toy = (site / "chapters" / "toy.html").read_text(encoding="utf-8")
+    assert '<span class="section-number">1. </span>A toy chapter' in toy
+
+    chapter = book / "chapters" / "toy.ipynb"
+    text = chapter.read_text(encoding="utf-8")
+    status = (site / "appendix" / "status.html").stat().st_mtime_ns
+    chapter.write_text(text.replace("What a small book can show.", "What has changed."), encoding="utf-8")
+    assert "What has changed." in build()
+    assert (site / "appendix" / "status.html").stat().st_mtime_ns == status  # only what it can reach
+
+    chapter.write_text(text.replace('"builds-on": []', '"builds-on": ["toy"]'), encoding="utf-8")
+    run = python(book, "tools.site", "build")
+    assert run.returncode == 1
+    assert "chapters build on each other in a circle: toy on toy" in run.stderr
