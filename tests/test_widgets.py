@@ -958,13 +958,13 @@ def cost_tables(n):
 
 
 def grid_points(n):
-    """All points of the triangle whose probabilities are whole numbers of n-ths, in 120ths."""
-    return [[120 // n * share for share in (a, b, n - a - b)] for a in range(n + 1) for b in range(n + 1 - a)]
+    """All points of the triangle whose probabilities are whole numbers of n-ths, in hundredths."""
+    return [[100 // n * share for share in (a, b, n - a - b)] for a in range(n + 1) for b in range(n + 1 - a)]
 
 
 def test_the_best_answer_is_that_of_the_bayes_rule_ties_included(costs):
-    points = grid_points(12)
-    exact = np.array([[Fraction(share, 120) for share in p] for p in points])
+    points = grid_points(20)
+    exact = np.array([[Fraction(share, 100) for share in p] for p in points])
     tied = 0
     for table in cost_tables(60):
         expected = risk.bayes_rule(exact, np.array([[Fraction(int(c), 10) for c in row] for row in table]))
@@ -977,7 +977,7 @@ def test_the_best_answer_is_that_of_the_bayes_rule_ties_included(costs):
         for row, values, answer, tie in zip(
             found, expected.expected, expected.decision, expected.tied, strict=True
         ):
-            assert [Fraction(value, 1200) for value in row[0]] == list(values)
+            assert [Fraction(value, 1000) for value in row[0]] == list(values)
             assert (row[1]["index"], row[1]["tied"]) == (answer, tie)
             assert row[1]["least"] == [a for a, value in enumerate(values) if value == min(values)]
         tied += expected.tied.sum()
@@ -1016,26 +1016,26 @@ def test_a_dragged_point_stays_on_the_grid_and_in_the_triangle(costs):
     for shares in [*rng.dirichlet(np.ones(3), 100), *rng.uniform(-1, 1, (100, 2))]:
         shares = list(shares) if len(shares) == 3 else [1 - sum(shares), *shares]
         point = call(costs, "mcCosts.snap", shares)
-        assert sum(point) == 120
+        assert sum(point) == 100
         assert min(point) >= 0
         if min(shares) >= 0:
-            assert np.abs(np.array(point) / 120 - shares).max() < 1 / 120
+            assert np.abs(np.array(point) / 100 - shares).max() < 1 / 100
 
 
 @pytest.mark.parametrize("step", [1, 6])
 def test_arrow_keys_reach_every_corner_and_lose_nothing(costs, step):
     corners = {"ArrowLeft": 0, "ArrowRight": 1, "ArrowUp": 2}
     for key, corner in corners.items():
-        point = [40, 41, 39]
-        for _ in range(130):
+        point = [33, 34, 33]
+        for _ in range(110):
             point = call(costs, "mcCosts.move", point, key, step)
-            assert sum(point) == 120
+            assert sum(point) == 100
             assert min(point) >= 0
         if key != "ArrowUp":
             assert point[1 - corner] == 0
         else:
-            assert point == [0, 0, 120]
-    assert call(costs, "mcCosts.move", [0, 0, 120], "ArrowDown", 6) == [3, 3, 114]
+            assert point == [0, 0, 100]
+    assert call(costs, "mcCosts.move", [0, 0, 100], "ArrowDown", 6) == [3, 3, 94]
 
 
 def test_the_starting_states_are_what_their_names_say(costs):
@@ -1049,7 +1049,7 @@ def test_the_starting_states_are_what_their_names_say(costs):
     assert start["preset"] == "miss"
     found = risk.bayes_rule(np.array([start["p"]]), tables["miss"])
     assert (found.decision[0], np.argmax(start["p"])) == (2, 0)  # as the sentence in the chapter says
-    np.testing.assert_allclose(found.expected / 1200, [[1.3, 1.45, 0.75]])
+    np.testing.assert_allclose(found.expected / 1000, [[1.3, 1.45, 0.75]])
 
 
 def test_the_classes_of_the_triangle_have_the_colours_of_the_figures(costs):

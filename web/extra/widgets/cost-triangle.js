@@ -6,12 +6,12 @@
 // and the best answers are those with the smallest. A fourth answer may be to abstain.
 //
 // The first half of this file is arithmetic without a page: tests compare it with mcutils.risk. Probabilities
-// are whole numbers of 120ths and costs whole numbers of tenths, so a tie is found exactly.
+// are whole numbers of hundredths and costs whole numbers of tenths, so a tie is found exactly.
 // The second half builds a panel in every <div class="mc-widget" data-widget="cost-triangle">.
 "use strict";
 
 (() => {
-  const PARTS = 120;
+  const PARTS = 100;
   const TENTHS = 10;
 
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
@@ -108,7 +108,7 @@
     line: { name: "Classes on a line", costs: [[0, 5, 10], [5, 0, 5], [10, 5, 0]], abstain: null },
     abstain: { name: "Abstaining costs 0.4", costs: EQUAL, abstain: 4 },
   };
-  const START = { preset: "miss", p: [54, 36, 30] };
+  const START = { preset: "miss", p: [45, 30, 25] };
 
   const matrix = ({ costs, abstain }) => costs.map((row) => (abstain === null ? row : [...row, abstain]));
 
@@ -128,11 +128,12 @@
   const [WIDTH, HEIGHT] = [320, 292]; // of the drawing
   const [LEFT, BOTTOM, SIDE] = [30, 268, 260];
   const ABSTAIN = 3;
+  const PLACES = [START.p, [40, 40, 20], [34, 33, 33], [10, 80, 10]]; // where Enter leads, one after the other
   const GREY = "#666666";
 
   const at = ([, b, c]) => [LEFT + SIDE * (b + c / 2), BOTTOM - (SIDE * Math.sqrt(3) * c) / 2];
   const text = (tenths) => String(Number((tenths / TENTHS).toFixed(1)));
-  const costText = (value) => (value / (PARTS * TENTHS)).toFixed(2);
+  const costText = (value) => (value / (PARTS * TENTHS)).toFixed(3).replace(/0$/, "");
   const shareText = (share) => (share / PARTS).toFixed(2);
   const answerName = (a) => (a === ABSTAIN ? "abstaining" : `answer ${a + 1}`);
 
@@ -202,7 +203,7 @@
     <div class="mc-cost-stage">
       <div class="mc-simplex"><div class="mc-drawn"></div>
         <div class="mc-handle" tabindex="0" role="application" aria-roledescription="point in a triangle"
-          aria-label="The probabilities of the three classes. Left and right: between class 1 and class 2. Up and down: to and from class 3. Shift: small steps. Enter: the centre."></div></div>
+          aria-label="The probabilities of the three classes. Left and right: between class 1 and class 2. Up and down: to and from class 3. Shift: small steps. Enter: another point."></div></div>
       <table class="mc-expected"></table>
     </div>
     <div class="mc-cost-panel">
@@ -309,7 +310,7 @@
 
     handle.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === "Enter") p = [PARTS / 3, PARTS / 3, PARTS / 3];
+      if (event.key === "Enter") p = PLACES[(PLACES.indexOf(p) + 1) % PLACES.length];
       else if (event.key.startsWith("Arrow")) p = move(p, event.key, event.shiftKey ? 1 : 6);
       else return;
       event.preventDefault();
