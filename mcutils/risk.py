@@ -1,14 +1,14 @@
-r"""Risks: what a wrong answer costs, on average.
+r"""Risks: the mean cost of the answers of a classifier.
 
-A classifier answers a class (or a set of labels) to every input; a *cost* :math:`\Delta(y, y')` says what
-the answer :math:`y'` costs where :math:`y` is true; the *risk* is its mean over the distribution of the
+A classifier maps every input to a class (or a set of labels); the *cost* :math:`\Delta(y, y')` is that of
+the answer :math:`y'` where :math:`y` is true; the *risk* is its mean over the distribution of the
 examples, and the *empirical risk* its mean over a sample. Four costs have names: the 0-1 cost, the Hamming
 cost of multi-label problems, the balanced cost and the general cost matrix.
 
 Classes are counted from 0, so that class y is row y of a matrix; ``np.unique(labels, return_inverse=True)``
 turns other labels into such numbers. Rows of a matrix of counts or costs are true classes, columns are
 answers. Nothing is dropped in silence: a class without an example has no recall, and a mean over classes
-refuses it unless told what to do.
+raises an error there unless a convention is chosen.
 
 >>> from mcutils import risk
 >>> y, answer = [0, 0, 0, 1, 2], [0, 0, 1, 1, 0]
@@ -225,7 +225,7 @@ def balanced_error(
 
     Examples
     --------
-    Always to answer class 0 costs 5 per cent here, and a half when both classes count alike:
+    To answer class 0 always costs 5 per cent here, and a half when both classes count equally:
 
     >>> y = [0] * 95 + [1] * 5
     >>> zero_one_error(y, [0] * 100), balanced_error(y, [0] * 100)
@@ -249,7 +249,7 @@ def balanced_error(
 
 
 def check_costs(cost: ArrayLike) -> NDArray[Any]:
-    r"""The matrix :math:`\Delta(y, y')` as an array, or a ValueError that says what is wrong with it.
+    r"""The matrix :math:`\Delta(y, y')` as an array, or a ValueError that names its fault.
 
     Rows are true classes, columns answers. The first k columns are the classes, where the diagonal is zero;
     further columns are answers that are no class. Entries are finite and not negative. Fractions stay
@@ -419,14 +419,14 @@ def costs_from_tree(
 
 @dataclass(frozen=True, eq=False)
 class BayesRule:
-    r"""What the Bayes rule answers; see :func:`bayes_rule`.
+    r"""The answers of a Bayes rule and their expected costs; see :func:`bayes_rule`.
 
     Attributes
     ----------
     decision : (n,) int array
-        The answer of least expected cost; of several, the one with the smallest number.
+        The answer of smallest expected cost; if there are several, the one with the smallest number.
     tied : (n,) bool array
-        Whether there were several.
+        Whether several answers have the smallest expected cost.
     expected : (n, number of answers) array
         :math:`\sum_y p(y \mid x) \Delta(y, y')`, the expected cost of every answer.
     """
@@ -437,15 +437,15 @@ class BayesRule:
 
     @property
     def conditional_risk(self) -> NDArray[Any]:
-        """The least expected cost at every input; its mean over the inputs is the Bayes risk."""
+        """The smallest expected cost at every input; its mean over the inputs is the Bayes risk."""
         least: NDArray[Any] = self.expected.min(axis=1)
         return least
 
 
 def bayes_rule(probabilities: ArrayLike, cost: ArrayLike | None = None) -> BayesRule:
-    r"""The rule of least risk when the class probabilities are known (prop-risk-bayes-cost).
+    r"""The rule of smallest risk when the class probabilities are known (prop-risk-bayes-cost).
 
-    At every input it answers :math:`\argmin_{y'} \sum_y p(y \mid x) \Delta(y, y')`; with the 0-1 cost this
+    At every input its answer is :math:`\argmin_{y'} \sum_y p(y \mid x) \Delta(y, y')`; with the 0-1 cost this
     is the most probable class (prop-risk-bayes).
 
     Parameters
@@ -467,7 +467,7 @@ def bayes_rule(probabilities: ArrayLike, cost: ArrayLike | None = None) -> Bayes
     >>> found.decision, found.tied
     (array([0, 0]), array([False,  True]))
 
-    A miss of class 1 costs five times as much:
+    Missing class 1 costs five times as much:
 
     >>> bayes_rule([[0.6, 0.4], [0.9, 0.1]], [[0, 1], [5, 0]]).decision
     array([1, 0])
@@ -501,7 +501,7 @@ def bayes_rule(probabilities: ArrayLike, cost: ArrayLike | None = None) -> Bayes
 
 @dataclass(frozen=True, eq=False)
 class Confusion:
-    r"""Who was taken for whom; see :func:`confusion`.
+    r"""How often each class got each answer; see :func:`confusion`.
 
     Attributes
     ----------
@@ -601,7 +601,7 @@ class Confusion:
         return float(np.sum(costs * self.counts) / self.counts.sum())
 
     def with_priors(self, priors: ArrayLike) -> "Confusion":
-        """The shares to expect where the classes have other probabilities and each looks as before.
+        """The shares to expect where the classes have other probabilities, and their inputs are as before.
 
         Recalls stay; precisions do not (prop-risk-precision).
 
@@ -694,8 +694,8 @@ def top_k(
     size : int
         How many classes may be named, from 1 to k.
     tie : {"smallest", "for", "against"}
-        Who goes first among equal scores: the smallest class, as everywhere in the book; the true class; or
-        every other one. The last two are the least and the largest value of all tie-breaks.
+        Which class comes first among equal scores: the smallest, as everywhere in the book; the true one; or
+        every other one. The last two give the smallest and the largest value of all tie-breaks.
     sample_weight : (m,) array-like, optional
         As in :func:`zero_one_error`.
 
@@ -754,8 +754,8 @@ def hoeffding_interval(empirical: float, m: int, delta: float, *, largest: float
     r"""Empirical risk plus and minus :math:`b \sqrt{\log(2/\delta) / (2m)}` (prop-risk-hoeffding).
 
     It contains the risk with probability at least :math:`1 - \delta`, whatever the distribution, for a rule
-    that was fixed before the m independent examples were seen. For a rule that was fitted to them it says
-    nothing.
+    that was fixed before the m independent examples were seen. For a rule that was fitted to them there is
+    no such guarantee.
 
     Parameters
     ----------

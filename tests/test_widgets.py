@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
 
-from mcutils import binary, bound, data, dual, ecoc, kernel, plot, pruning, solver, tree
+from mcutils import binary, bound, data, dual, ecoc, kernel, plot, pruning, risk, solver, tree
 from mcutils.boosting import AdaBoostMH
 from mcutils.hinge import HingeProblem
 
@@ -939,4 +939,119 @@ def test_the_regions_of_the_figure_are_answers_of_python(rounds, t):
 
 def test_the_classes_of_boosting_have_the_colours_of_the_figures(rounds):
     colors = call(rounds, "(() => mcBoosting.CLASS_STYLES.map((style) => style.color))")
+    assert tuple(colors) == tuple(color.lower() for color in plot.CLASS_COLORS[: len(colors)])
+
+
+@pytest.fixture(scope="module")
+def costs():
+    with engine("extra/widgets/cost-triangle.js") as context:
+        yield context
+
+
+def cost_tables(n):
+    """Costs in tenths with a diagonal of 0, half of them with a column for abstaining; many of them tie."""
+    rng = np.random.default_rng(21)
+    for i in range(n):
+        table = rng.choice([0, 5, 10, 20, 40], (3, 3))
+        np.fill_diagonal(table, 0)
+        yield np.c_[table, np.full(3, rng.integers(0, 11))] if i % 2 else table
+
+
+def grid_points(n):
+    """All points of the triangle whose probabilities are whole numbers of n-ths, in hundredths."""
+    return [[100 // n * share for share in (a, b, n - a - b)] for a in range(n + 1) for b in range(n + 1 - a)]
+
+
+def test_the_best_answer_is_that_of_the_bayes_rule_ties_included(costs):
+    points = grid_points(20)
+    exact = np.array([[Fraction(share, 100) for share in p] for p in points])
+    tied = 0
+    for table in cost_tables(60):
+        expected = risk.bayes_rule(exact, np.array([[Fraction(int(c), 10) for c in row] for row in table]))
+        found = call(
+            costs,
+            "((t, ps) => ps.map((p) => { const e = mcCosts.expected(t, p); return [e, mcCosts.best(e)]; }))",
+            table.tolist(),
+            points,
+        )
+        for row, values, answer, tie in zip(
+            found, expected.expected, expected.decision, expected.tied, strict=True
+        ):
+            assert [Fraction(value, 1000) for value in row[0]] == list(values)
+            assert (row[1]["index"], row[1]["tied"]) == (answer, tie)
+            assert row[1]["least"] == [a for a, value in enumerate(values) if value == min(values)]
+        tied += expected.tied.sum()
+    assert tied > 400
+
+
+def inside(polygon, at):
+    """Whether points of the plane lie in a convex polygon, boundary excluded, whichever way it turns."""
+    ends = np.array(polygon)[:, 1:]
+    sides = ends - np.roll(ends, 1, axis=0)
+    away = at[:, None] - np.roll(ends, 1, axis=0)
+    turn = sides[:, 0] * away[..., 1] - sides[:, 1] * away[..., 0]
+    return (turn > 0).all(axis=1) | (turn < 0).all(axis=1)
+
+
+def test_the_regions_of_the_triangle_are_answers_of_the_bayes_rule(costs):
+    p = np.random.default_rng(22).dirichlet(np.ones(3), 300)
+    for table in cost_tables(40):
+        answer = risk.bayes_rule(p, table).decision
+        polygons = [call(costs, "mcCosts.region", table.tolist(), a) for a in range(table.shape[1])]
+        areas = [call(costs, "mcCosts.area", polygon) if polygon else 0 for polygon in polygons]
+        assert sum(areas) == pytest.approx(1)
+        for a, polygon in enumerate(polygons):
+            found = inside(polygon, p[:, 1:]) if polygon else np.zeros(300, dtype=bool)
+            np.testing.assert_array_equal(found, answer == a)
+
+
+def test_of_two_answers_that_always_tie_the_first_has_the_region(costs):
+    table = [[0, 10, 0], [10, 0, 10], [0, 10, 0]]
+    assert call(costs, "mcCosts.region", table, 2) == []
+    assert call(costs, "mcCosts.area", call(costs, "mcCosts.region", table, 0)) == pytest.approx(0.5)
+
+
+def test_a_dragged_point_stays_on_the_grid_and_in_the_triangle(costs):
+    rng = np.random.default_rng(23)
+    for shares in [*rng.dirichlet(np.ones(3), 100), *rng.uniform(-1, 1, (100, 2))]:
+        shares = list(shares) if len(shares) == 3 else [1 - sum(shares), *shares]
+        point = call(costs, "mcCosts.snap", shares)
+        assert sum(point) == 100
+        assert min(point) >= 0
+        if min(shares) >= 0:
+            assert np.abs(np.array(point) / 100 - shares).max() < 1 / 100
+
+
+@pytest.mark.parametrize("step", [1, 6])
+def test_arrow_keys_reach_every_corner_and_lose_nothing(costs, step):
+    corners = {"ArrowLeft": 0, "ArrowRight": 1, "ArrowUp": 2}
+    for key, corner in corners.items():
+        point = [33, 34, 33]
+        for _ in range(110):
+            point = call(costs, "mcCosts.move", point, key, step)
+            assert sum(point) == 100
+            assert min(point) >= 0
+        if key != "ArrowUp":
+            assert point[1 - corner] == 0
+        else:
+            assert point == [0, 0, 100]
+    assert call(costs, "mcCosts.move", [0, 0, 100], "ArrowDown", 6) == [3, 3, 94]
+
+
+def test_the_starting_states_are_what_their_names_say(costs):
+    start = call(costs, "(() => mcCosts.START)")
+    presets = call(costs, "(() => mcCosts.PRESETS)")
+    tables = {key: np.array(call(costs, "mcCosts.matrix", preset)) for key, preset in presets.items()}
+    np.testing.assert_array_equal(tables["equal"], 10 * (1 - np.eye(3)))
+    np.testing.assert_array_equal(tables["miss"], 10 * risk.costs_from_weights([1, 1, 4]))
+    np.testing.assert_array_equal(tables["line"], 10 * risk.costs_from_graph([(1, 2), (2, 3)], [1, 2, 3]))
+    np.testing.assert_array_equal(tables["abstain"][:, 3], [4, 4, 4])
+    assert start["preset"] == "miss"
+    found = risk.bayes_rule(np.array([start["p"]]), tables["miss"])
+    assert (found.decision[0], np.argmax(start["p"])) == (2, 0)  # as the sentence in the chapter says
+    np.testing.assert_allclose(found.expected / 1000, [[1.3, 1.45, 0.75]])
+
+
+def test_the_classes_of_the_triangle_have_the_colours_of_the_figures(costs):
+    colors = call(costs, "(() => mcCosts.CLASS_STYLES.map((style) => style.color))")
     assert tuple(colors) == tuple(color.lower() for color in plot.CLASS_COLORS[: len(colors)])
