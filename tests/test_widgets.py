@@ -9,8 +9,9 @@ import cvxopt
 import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
+from sklearn.linear_model import LogisticRegression
 
-from mcutils import binary, bound, data, dual, ecoc, kernel, plot, pruning, risk, solver, tree
+from mcutils import binary, bound, data, dual, ecoc, kernel, margin, plot, pruning, risk, solver, tree
 from mcutils.boosting import AdaBoostMH
 from mcutils.hinge import HingeProblem
 
@@ -1055,3 +1056,81 @@ def test_the_starting_states_are_what_their_names_say(costs):
 def test_the_classes_of_the_triangle_have_the_colours_of_the_figures(costs):
     colors = call(costs, "(() => mcCosts.CLASS_STYLES.map((style) => style.color))")
     assert tuple(colors) == tuple(color.lower() for color in plot.CLASS_COLORS[: len(colors)])
+
+
+@pytest.fixture(scope="module")
+def ruler():
+    with engine("extra/widgets/margin-ruler.js") as context:
+        yield context
+
+
+def ruler_figure():
+    """What the chapter hands to the ruler: margins in hundredths; and the rows of the table without scripts."""
+    notebook = json.loads((WEB.parent / "chapters" / "margin.ipynb").read_text(encoding="utf-8"))
+    text = "".join("".join(cell["source"]) for cell in notebook["cells"])
+    hundredths = json.loads(re.search(r'data-hundredths="(.*?)"', text, re.DOTALL)[1])
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th>((?:<td>.*?</td>)+)</tr>', text)
+    return hundredths, [(rho, *re.findall("<td>(.*?)</td>", cells)) for rho, cells in rows]
+
+
+def shares_of_python(margins, rho, nu):
+    u = nu * np.asarray(margins, dtype=float)
+    scores = np.column_stack([u, np.zeros(len(u))])  # of two classes, the first of which is true
+    strict = margin.sandwich(scores, np.zeros(len(u), dtype=int), rho, "for")
+    found = margin.sandwich(scores, np.zeros(len(u), dtype=int), rho, "against")
+    assert found.zero_one == found.nonpositive
+    return {
+        "negative": strict.zero_one,
+        "nonpositive": found.nonpositive,
+        "loss": found.margin_loss,
+        "atMost": found.at_most_rho,
+    }
+
+
+RULED = {
+    "ties at 0 and at rho": [-1.0, 0.0, 0.0, 0.5, 2.0, 2.0, 3.0],
+    "all at 0": [0.0, 0.0],
+    "all at rho": [2.0, 2.0, 2.0],
+    "none positive": [-2.0, -0.5],
+    "one": [1.5],
+    "many": (np.random.default_rng(3).integers(-200, 900, 400) / 100).tolist(),
+}
+
+
+@pytest.mark.parametrize("margins", RULED.values(), ids=RULED)
+@pytest.mark.parametrize("rho", [0.1, 0.5, 2.0, 10.0])
+@pytest.mark.parametrize("nu", [1 / 32, 0.25, 1.0, 2.0**0.75, 32.0])
+def test_the_shares_of_the_ruler_are_those_of_python(ruler, margins, rho, nu):
+    found = call(ruler, "mcRuler.shares", margins, rho, nu)
+    assert found == pytest.approx(shares_of_python(margins, rho, nu), abs=1e-14)
+    # the area under the staircase, divided by rho, is the loss (prop-margin-average)
+    corners = call(ruler, "mcRuler.staircase", margins, nu)
+    assert call(ruler, "mcRuler.area", corners, 0, rho) / rho == pytest.approx(found["loss"], abs=1e-12)
+    assert [v for v, _ in corners] == sorted({nu * u for u in margins})
+    assert [height for _, height in corners] == [np.mean(nu * np.array(margins) <= v) for v, _ in corners]
+
+
+def test_a_factor_of_the_scores_moves_the_loss_and_nothing_that_is_predicted(ruler):
+    margins = RULED["many"]
+    found = [call(ruler, "mcRuler.shares", margins, 2.0, 2.0**octave) for octave in range(-12, 13)]
+    losses = [shares["loss"] for shares in found]
+    assert len({(shares["negative"], shares["nonpositive"]) for shares in found}) == 1
+    assert losses == sorted(losses, reverse=True)
+    assert losses[0] > 0.999
+    assert losses[-1] == found[0]["nonpositive"]  # no positive margin is below 0.01
+
+
+def test_the_ruler_of_the_page_has_the_margins_of_the_penguins(ruler):
+    penguins = data.load("penguins")
+    bill = penguins.X[:, :2]
+    bill = (bill - bill.mean(axis=0)) / bill.std(axis=0)
+    y = np.unique(penguins.y, return_inverse=True)[1]
+    model = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-8).fit(bill, y)
+    margins = np.sort(margin.margins(model.decision_function(bill), y))
+    hundredths, rows = ruler_figure()
+    np.testing.assert_allclose(np.array(hundredths) / 100, margins, atol=0.00501)
+    assert 0 not in hundredths  # the script counts the margins at most 0 as mistakes
+    assert len(rows) == 5
+    for rho, factor, *shown in rows:
+        shares = shares_of_python(np.array(hundredths) / 100, float(rho), float(Fraction(factor)))
+        assert shown == [f"{100 * shares[name]:.1f}" for name in ("nonpositive", "loss", "atMost")]

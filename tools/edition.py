@@ -4,6 +4,6 @@
 waiting = frozenset(
     """
     background binary boosting bound capacity classes comparison consistency dual ecoc frontier hinge kernel
-    margin perceptron pruning rademacher reduction representer softmax solver subgradient tree
+    perceptron pruning rademacher reduction representer softmax solver subgradient tree
     """.split()  # noqa: SIM905 - 24 names are better read so
 )
