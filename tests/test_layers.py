@@ -120,9 +120,8 @@ def test_what_was_found_is_told_in_numbers(page: str):
     assert '<p class="counter">2 and 2 make 4, which is not claimed.</p>' in unit
     assert "2 + 3 == 6" not in unit
     assert unit.count("Code of the check") == 1
-    assert (
-        page.count("holds for 2 sums") == 3
-    )  # in both units, and on the first page, but not where the cell stood
+    # in both units, in the check's own code, and on the first page: not where the cell stood
+    assert page.count("holds for 2 sums") == 4
 
 
 def test_another_page_breaks_it_too(page: str):
@@ -138,7 +137,7 @@ def test_other_dropdowns_are_asides_but_those_of_quizzes(page: str):
 
 
 def test_imports_and_code_have_their_names(page: str):
-    assert "Toggle" not in page
+    assert "Toggle hidden" not in page
     assert "Show code" not in page
 
 

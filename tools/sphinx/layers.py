@@ -154,5 +154,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "doctree-read", fold_sections, priority=470
     )  # the units have their folds, the anchors are not set
     app.connect("doctree-read", porch, priority=480)
-    app.connect("html-page-context", mark_contents, priority=900)
+    app.connect("html-page-context", mark_contents, priority=400)  # the theme reads the contents at 500
     return {"parallel_read_safe": True, "parallel_write_safe": True}
