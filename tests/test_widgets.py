@@ -168,8 +168,68 @@ def test_an_unknown_loss_is_refused_by_name(decoder):
     assert message == 'unknown loss "cubic"; allowed: hamming, hinge, exponential, logistic, linear'
 
 
+def random_code(rng):
+    k, l = rng.integers(2, 7), rng.integers(1, 11)
+    shares = rng.choice([[0.5, 0, 0.5], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25]])
+    return rng.choice([-1, 0, 1], p=shares, size=(k, l))
+
+
+def refused(code):
+    """The faults that check_code names, all of them at once if they are at most five."""
+    try:
+        ecoc.check_code(code)
+    except ValueError as error:
+        return str(error).removeprefix("code cannot work: ").split(" (columns and classes")[0].split("; ")
+    return []
+
+
+def test_a_code_of_ones_own_is_reported_as_in_python(decoder):
+    rng = np.random.default_rng(0)
+    codes = [LECTURE_CODE, [[1], [-1]], [[0], [0]], np.eye(4, dtype=int), ecoc.all_pairs(5)]
+    codes = [np.asarray(code) for code in codes] + [random_code(rng) for _ in range(400)]
+    usable = 0
+    for code in codes:
+        found = call(decoder, "mcEcoc.report", code.tolist())
+        expected = ecoc.report(code)
+        assert (found["rho"], found["separation"]) == (expected.rho, expected.min_separation)
+        assert found["repairs"] == expected.repairs
+        assert found["duplicates"] == [list(pair) for pair in expected.duplicate_columns]
+        assert found["complements"] == [list(pair) for pair in expected.complementary_columns]
+        faults = refused(code)
+        assert found["usable"] == (not faults)
+        if len(found["faults"]) <= 5:
+            assert found["faults"] == faults
+        else:
+            assert found["faults"][:5] == faults[:5]
+        usable += not faults
+    assert usable > 50
+
+
+def test_the_codes_to_start_from_are_those_of_python(decoder):
+    presets = call(decoder, "(() => mcEcoc.PRESETS)")
+    for name, make in {
+        "one-vs-all": ecoc.one_vs_all,
+        "all-pairs": ecoc.all_pairs,
+        "exhaustive": ecoc.exhaustive,
+    }.items():
+        np.testing.assert_array_equal(presets[name]["code"], make(4))
+        assert len(presets[name]["scores"]) == make(4).shape[1]
+    winners = {
+        name: {loss: ecoc.decode([p["scores"]], p["code"], loss).winner[0] + 1 for loss in LOSSES}
+        for name, p in presets.items()
+    }
+    assert winners["one-vs-all"] == {loss: 1 if loss == "hamming" else 2 for loss in LOSSES}
+    assert winners["all-pairs"] == {loss: 2 if loss == "linear" else 1 for loss in LOSSES}
+    assert winners["exhaustive"]["hamming"] == 3 != winners["exhaustive"]["exponential"]
+
+
+def test_a_click_goes_from_minus_to_zero_to_plus_and_back(decoder):
+    assert [call(decoder, "mcEcoc.next", entry) for entry in (-1, 0, 1)] == [0, 1, -1]
+
+
 def test_classes_have_the_colours_of_the_figures(decoder, pruner):
-    assert call(pruner, "(() => mcPruning.CLASS_STYLES)") == call(decoder, "(() => mcEcoc.CLASS_STYLES)")
+    few = call(pruner, "(() => mcPruning.CLASS_STYLES)")
+    assert few == call(decoder, "(() => mcEcoc.CLASS_STYLES)")[: len(few)]
     colors = call(decoder, "(() => mcEcoc.CLASS_STYLES.map((style) => style.color))")
     assert tuple(colors) == tuple(color.lower() for color in plot.CLASS_COLORS[: len(colors)])
 
