@@ -190,7 +190,7 @@ def same_path(pruner, left, right, counts):
     found = call(pruner, "mcPruning.sequence", {"left": left, "right": right}, risks)
     shape = pruning.Shape(left, right, counts)
     expected = pruning.sequence(shape, exact=True)
-    assert [Fraction(*each["price"]) for each in found] == list(expected.alphas)
+    assert [Fraction(*each["price"]) for each in found] == list(expected.penalties)
     assert [each["leaves"] for each in found] == list(expected.leaves)
     assert [each["risk"] for each in found] == list(expected.risks)
     for i, each in enumerate(found):
@@ -200,7 +200,7 @@ def same_path(pruner, left, right, counts):
         below = expected.kept(min(i + 1, len(found) - 1))
         for n in np.flatnonzero(each["weakest"]):
             assert not below[left[n]]
-            assert ratios[n] == float(expected.alphas[i + 1])
+            assert ratios[n] == float(expected.penalties[i + 1])
     return found
 
 

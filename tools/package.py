@@ -37,7 +37,7 @@ LEFT_OUT = 77
 
 
 def project() -> dict[str, Any]:
-    """What `pyproject.toml` says of the package."""
+    """The table of the package in `pyproject.toml`."""
     found: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return found
 

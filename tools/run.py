@@ -87,7 +87,7 @@ LEFT_OUT_BY_QUICK = (
     "each page at its other width",
 )
 
-LEFT_OUT = 77  # the exit status of a step that this machine cannot take and that said so (automake's)
+LEFT_OUT = 77  # the exit status of a step that this machine cannot take, with the reason printed (automake's)
 
 # Another machine, as far as one machine can be another: other BLAS kernels, another number of
 # threads, plain instructions. The printed numbers must not notice.
@@ -163,13 +163,13 @@ def run(program, variables):
             break
         except KeyboardInterrupt:
             interrupted = True
-    if interrupted and code:  # a server that was asked to stop has done so, and says 0
+    if interrupted and code:  # a server that was to stop has done so, and exits with 0
         raise KeyboardInterrupt
     return code
 
 
 def run_steps(steps):
-    """Run every (name, program, variables), whatever the earlier ones gave; then say how each went."""
+    """Run every (name, program, variables), whatever the earlier ones gave; then print how each went."""
     report, failed, left_out = [], 0, []
     for name, program, variables in steps:
         print("\n=== " + name + ": python -m " + " ".join(program))
@@ -235,7 +235,7 @@ def test():
 
 
 def clean():
-    """Remove the site, the caches and the build leftovers; .venv answers to requirements.lock alone."""
+    """Remove the site, the caches and the build leftovers; .venv depends on requirements.lock alone."""
     targets = ["_build", "dist", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"]
     for folder, names, _ in os.walk(ROOT):
         names[:] = [name for name in names if name not in (".git", ".venv")]

@@ -183,7 +183,7 @@ def _best_of_many(k: int, n_columns: int, distinct: int, entries: Code, random_s
     if best is None:
         raise ValueError(
             f"none of {n_candidates} random codes with n_columns={n_columns} separates all k={k} classes; "
-            "ask for more columns"
+            "take more columns"
         )
     return best
 
@@ -206,7 +206,7 @@ def check_code(code: ArrayLike) -> Code:
     """The code as an int8 array, or a ValueError that names what cannot work.
 
     A code is refused when a class is never used (a row of zeros), when a column lacks +1 or -1 (its
-    machine would see one label only), and when no column has opposite signs in two rows (nothing that
+    classifier would see one label only), and when no column has opposite signs in two rows (nothing that
     is learned tells these classes apart). Equal or complementary columns only waste work and pass; see
     :func:`report`.
 
@@ -318,8 +318,8 @@ def report(code: ArrayLike) -> CodeReport:
 
     Examples
     --------
-    >>> found = report(all_pairs(4))
-    >>> found.rho, found.min_separation, found.zeros.tolist()
+    >>> result = report(all_pairs(4))
+    >>> result.rho, result.min_separation, result.zeros.tolist()
     (3.5, 1, [3, 3, 3, 3])
     >>> report([[1, -1, 1], [-1, 1, 1]]).complementary_columns
     ((0, 1),)
