@@ -222,15 +222,14 @@ def test_the_other_tests_do_not_look_at_the_site():
 def test_ci_leaves_nothing_out_and_others_name_what_they_leave_out(monkeypatch, capsys):
     ran = {}
     monkeypatch.setattr(run, "check", lambda: 0)
-    monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
     for ci in ("", "true"):
         monkeypatch.setenv("CI", ci)
         monkeypatch.setattr(run, "run_steps", lambda steps, ci=ci: ran.update({ci: list(steps)}) or 0)
         assert run.test() == 0
         caught = capsys.readouterr().out
-        for name, _ in run.CI_TESTS + run.ON_OTHER_MACHINE:
+        for name, _ in run.CI_TESTS:
             assert (f"  {name}\n" in caught) == (not ci)
-    everything = run.TESTS + run.CI_TESTS + run.ON_OTHER_MACHINE
+    everything = run.TESTS + run.CI_TESTS
     assert [name for name, _, _ in ran["true"]] == [name for name, _ in everything]
     assert [name for name, _, _ in ran[""]] == [name for name, _ in run.TESTS]
     assert [program[-1] for _, program, _ in ran[""] if program[0] == "pytest"] == ["--quick", "--quick"]
@@ -238,10 +237,6 @@ def test_ci_leaves_nothing_out_and_others_name_what_they_leave_out(monkeypatch, 
     programs = {name: program for name, program, _ in ran["true"]}
     assert ("tools.pythons",) in programs.values()
     assert ("tools.package", "--lowest") in programs.values()
-    models = [variables.get("OPENBLAS_CORETYPE") for _, _, variables in ran["true"]]
-    assert models == [None] * (len(everything) - 1) + ["Prescott"]
-    others = ran["true"][-1]
-    assert "--nbval" in others[1]
 
 
 def test_a_failed_check_fails_the_tests(monkeypatch):
@@ -472,12 +467,23 @@ def test_a_python_is_one_that_runs(tmp_path, monkeypatch):
     assert environment.find(environment.THIS.version) == environment.THIS
 
 
-def other_pythons(monkeypatch, capsys, codes):
-    """Exit status and last lines of tools.pythons, if the tests of each Python that is here end so."""
+def other_pythons(monkeypatch, capsys, codes, own=0):
+    """Exit status and last lines of tools.pythons, if the tests of each Python that is here end so.
+
+    Once, and on one Python, the chapters run with other numerics.
+    """
     here = {version: environment.THIS._replace(version=version) for version in codes}
     monkeypatch.setattr(environment, "find", here.get)
-    monkeypatch.setattr(pythons, "test", lambda place: codes[place.interpreter.version])
+    numerics = {}
+
+    def test(place, settings):
+        numerics[place.interpreter.version] = settings
+        return codes[place.interpreter.version]
+
+    monkeypatch.setattr(pythons, "test", test)
+    monkeypatch.setattr(pythons, "chapters_with_other_numerics", lambda: numerics.update(own=True) or own)
     status = pythons.main()
+    assert [*numerics.values()] == [{}] * (len(codes) - 1) + [run.OTHER_MACHINE if codes else True]
     return status, capsys.readouterr().out.strip().splitlines()
 
 
@@ -498,6 +504,9 @@ def test_no_other_python_is_said_in_the_last_line(monkeypatch, capsys):
     status, caught = other_pythons(monkeypatch, capsys, {})
     assert status == run.LEFT_OUT == package.LEFT_OUT
     assert caught[-1].startswith("NO OTHER PYTHON WAS TESTED: only ")
+    status, caught = other_pythons(monkeypatch, capsys, {}, own=1)
+    assert status == 1
+    assert "other numerics, on this Python: FAILED" in "".join(caught)
 
 
 # -- what is pinned --------------------------------------------------------------------------

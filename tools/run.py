@@ -89,10 +89,9 @@ LEFT_OUT_BY_QUICK = (
 
 LEFT_OUT = 77  # the exit status of a step that this machine cannot take, with the reason printed (automake's)
 
-# Another machine, as far as one machine can be another: other BLAS kernels, another number of
-# threads, plain instructions. The printed numbers must not notice.
+# Another computer, as far as one can be another: other BLAS kernels, another number of threads, plain
+# instructions. The printed numbers must not notice: see tools.pythons.
 OTHER_MACHINE = {"OPENBLAS_CORETYPE": "Prescott", "OMP_NUM_THREADS": "2", "NUMBA_CPU_NAME": "generic"}
-ON_OTHER_MACHINE = (("chapters, other numerics", PYTEST + ("--no-mutants", "chapters")),)
 
 # The modules with loops that numba compiles: in a browser these are plain Python.
 WITH_LOOPS = (
@@ -109,7 +108,7 @@ WITH_LOOPS = (
 )
 
 CI_TESTS = (
-    ("other Pythons", ("tools.pythons",)),
+    ("other Pythons, other numerics", ("tools.pythons",)),
     ("lowest versions", ("tools.package", "--lowest")),
     (
         "without a compiler",
@@ -221,7 +220,6 @@ def test():
     if os.environ.get("CI"):
         steps = [(name, program, variables) for name, program in TESTS]
         steps += [(name, program, variables) for name, program in CI_TESTS]
-        steps += [(name, program, dict(variables, **OTHER_MACHINE)) for name, program in ON_OTHER_MACHINE]
         return run_steps(steps) or checked
     steps = [
         (name, program + (QUICK,) if program[0] == "pytest" else program, variables)
@@ -229,7 +227,7 @@ def test():
     ]
     code = run_steps(steps) or checked
     print("\nLeft out, and done by CI=true make test:")
-    for what in LEFT_OUT_BY_QUICK + tuple(name for name, _ in CI_TESTS + ON_OTHER_MACHINE):
+    for what in LEFT_OUT_BY_QUICK + tuple(name for name, _ in CI_TESTS):
         print("  " + what)
     return code
 
