@@ -257,7 +257,7 @@ def same_path(pruner, left, right, counts):
     found = call(pruner, "mcPruning.sequence", {"left": left, "right": right}, risks)
     shape = pruning.Shape(left, right, counts)
     expected = pruning.sequence(shape, exact=True)
-    assert [Fraction(*each["price"]) for each in found] == list(expected.alphas)
+    assert [Fraction(*each["price"]) for each in found] == list(expected.penalties)
     assert [each["leaves"] for each in found] == list(expected.leaves)
     assert [each["risk"] for each in found] == list(expected.risks)
     for i, each in enumerate(found):
@@ -267,7 +267,7 @@ def same_path(pruner, left, right, counts):
         below = expected.kept(min(i + 1, len(found) - 1))
         for n in np.flatnonzero(each["weakest"]):
             assert not below[left[n]]
-            assert ratios[n] == float(expected.alphas[i + 1])
+            assert ratios[n] == float(expected.penalties[i + 1])
     return found
 
 
@@ -1125,7 +1125,7 @@ def ruler():
 
 
 def ruler_figure():
-    """What the chapter hands to the ruler: margins in hundredths; and the rows of the table without scripts."""
+    """What the chapter gives the ruler: margins in hundredths; and the rows of the table without scripts."""
     notebook = json.loads((WEB.parent / "chapters" / "margin.ipynb").read_text(encoding="utf-8"))
     text = "".join("".join(cell["source"]) for cell in notebook["cells"])
     hundredths = json.loads(re.search(r'data-hundredths="(.*?)"', text, re.DOTALL)[1])
