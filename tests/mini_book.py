@@ -24,6 +24,8 @@ def copy_to(folder: Path, *chapters: str) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("conftest.py", "pyproject.toml", "requirements.lock"):
         shutil.copy(ROOT / name, folder)
+    for name in ("_table.py", "_checks.py", "_typing.py"):  # what a table of results needs
+        shutil.copy(ROOT / "mcutils" / name, folder / "mcutils")
     (folder / "appendix").mkdir()
     shutil.copy(ROOT / "appendix" / "status.md", folder / "appendix")
     # the site's real settings, but for the ledger, which wants the whole book

@@ -36,6 +36,12 @@ def test_page_shows_outputs_and_figures(page: str):
     assert "Theorem 1.1" in page
 
 
+def test_page_shows_a_table_of_results_as_one(page: str):
+    assert '<table class="results sortable"' in page
+    assert "after 3 tosses  " not in page  # as it is printed
+    assert re.search(r'<script[^>]* src="[^"]*/tables\.js', page)
+
+
 def test_page_hides_first_cells_and_has_the_macros(page: str):
     assert "sys.path" not in page
     assert '<span class="mord mathbb">R</span>' in page

@@ -68,6 +68,12 @@ def quiz():
         yield context
 
 
+@pytest.fixture(scope="module")
+def tables():
+    with engine("static/tables.js") as context:
+        yield context
+
+
 def call(context, function, *arguments):
     """Call a JavaScript function with Python data; in the answer, None stands for what is not finite."""
     return json.loads(context.eval(f"JSON.stringify({function}(...{json.dumps(arguments)}))"))
@@ -799,6 +805,61 @@ def test_a_match_is_judged_row_by_row(quiz):
         "all": "Choose a letter first in row 2, 3.",
         "verdict": "none",
     }
+
+
+def test_the_keys_of_a_table_are_the_values_that_python_wrote(tables):
+    values = [0.1, -2.5e-9, 3, 12345, float("inf"), -float("inf"), Fraction(1, 3)]
+    html = plot.table([(value,) for value in values], ("x",), caption="c", labels=0)._repr_html_()
+    written = re.findall(r'data-value="(.*?)"', html)
+    keys = tables.eval(f"{json.dumps(written)}.map((value) => mcTables.key(value, '–'))")
+    assert list(keys) == [float(value) for value in values]
+    assert call(tables, "mcTables.key", "0", "–") == 0
+    assert tables.eval("mcTables.key(undefined, ' yes ')") == "yes"
+    assert tables.eval("mcTables.key(undefined, ' – ')") is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "up", "down"),
+    [
+        ([3, 1, 2], [1, 2, 0], [0, 2, 1]),
+        ([10, 9, -1, 0.5], [2, 3, 1, 0], [0, 1, 3, 2]),  # numbers, not their letters
+        ([1, None, 0, None], [2, 0, 1, 3], [0, 2, 1, 3]),  # what does not exist comes last, either way
+        ([1, 0, 1, 0], [1, 3, 0, 2], [0, 2, 1, 3]),  # equal ones keep their order, either way
+        (["b", "A", "a", "ä", "Z"], [2, 1, 3, 0, 4], [4, 0, 3, 1, 2]),  # as a dictionary has them
+        (["LED-10", "LED-7"], [1, 0], [0, 1]),
+        (["none", 2, 1], [2, 1, 0], [0, 1, 2]),
+        ([None, None], [0, 1], [0, 1]),
+    ],
+)
+def test_rows_are_put_in_order(tables, keys, up, down):
+    assert call(tables, "mcTables.order", keys, "ascending") == up
+    assert call(tables, "mcTables.order", keys, "descending") == down
+    assert call(tables, "mcTables.order", keys, "none", up) == list(range(len(keys)))
+
+
+def test_sorting_keeps_the_order_of_the_column_that_was_sorted_before(tables):
+    kind, error = ["tree", "svm", "tree", "svm"], [0.4, 0.3, 0.2, 0.1]
+    first = call(tables, "mcTables.order", error, "ascending")
+    assert first == [3, 2, 1, 0]
+    assert call(tables, "mcTables.order", kind, "ascending", first) == [3, 1, 2, 0]
+    assert call(tables, "mcTables.order", kind, "descending", first) == [2, 0, 3, 1]
+
+
+def test_a_head_goes_through_both_directions_and_back(tables):
+    directions = ["none"]
+    for _ in range(3):
+        directions.append(call(tables, "mcTables.next", directions[-1]))
+    assert directions == ["none", "ascending", "descending", "none"]
+
+
+def test_what_was_sorted_is_said(tables):
+    said = "Sorted by error, smallest first.", "Sorted by error, largest first."
+    assert call(tables, "mcTables.announcement", "error", "ascending", True) == said[0]
+    assert call(tables, "mcTables.announcement", "error", "descending", True) == said[1]
+    assert (
+        call(tables, "mcTables.announcement", "loss", "descending", False) == "Sorted by loss, from Z to A."
+    )
+    assert call(tables, "mcTables.announcement", "x", "none", True) == "The rows are in their first order."
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
