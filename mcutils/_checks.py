@@ -246,19 +246,19 @@ def point_matrix(X: Any, name: str, columns: int | None = None) -> Any:
     return points.astype(np.float64, copy=False)
 
 
-def score_table(scores: ArrayLike) -> Floats:
+def score_table(scores: ArrayLike, name: str = "scores") -> Floats:
     """Finite scores, with a row for each example and a column for each of at least two classes."""
     table = np.asarray(scores)
     if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
         raise ValueError(
-            "scores must be a matrix with a row for each of at least one example and a column for each of at "
-            f"least two classes, found shape {table.shape}"
+            f"{name} must be a matrix with a row for each of at least one example and a column for each of "
+            f"at least two classes, found shape {table.shape}"
         )
     if table.dtype.kind not in "iuf":
-        raise ValueError(f"scores must be real numbers, found dtype {table.dtype}")
+        raise ValueError(f"{name} must be real numbers, found dtype {table.dtype}")
     table = table.astype(np.float64, copy=False)
     if not np.isfinite(table).all():
-        raise ValueError(f"scores must be finite, found {table[~np.isfinite(table)][0]}")
+        raise ValueError(f"{name} must be finite, found {table[~np.isfinite(table)][0]}")
     return table
 
 
@@ -266,14 +266,12 @@ def class_labels(y: ArrayLike, m: int, k: int) -> Ints:
     """The classes of m examples, integers from 0 to k - 1."""
     labels = np.asarray(y)
     if labels.shape != (m,):
-        raise ValueError(
-            f"y must have one class for each of the {m} rows of scores, found shape {labels.shape}"
-        )
+        raise ValueError(f"y must have one class for each of the {m} examples, found shape {labels.shape}")
     if labels.dtype.kind not in "iu":
-        raise ValueError(f"y must be integers, the columns of the true classes, found dtype {labels.dtype}")
+        raise ValueError(f"y must be integers, the true classes, found dtype {labels.dtype}")
     if labels.min() < 0 or labels.max() >= k:
         bad = labels[(labels < 0) | (labels >= k)][0]
-        raise ValueError(f"y must be integers from 0 to {k - 1}, the columns of scores, found {bad}")
+        raise ValueError(f"y must be integers from 0 to {k - 1}, found {bad}")
     return labels.astype(np.intp)
 
 

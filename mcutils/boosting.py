@@ -30,7 +30,6 @@ Learning 37 (1999) 297-336; Kégl, *The return of AdaBoost.MH: multi-class Hammi
 """
 
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
@@ -43,7 +42,6 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Tags, check_array, check_random_state
@@ -57,6 +55,7 @@ from sklearn.utils.validation import (
 
 from ._base import ScoreClassifier, class_codes
 from ._checks import integer, jobs, number, one_of, seed, switch
+from ._warnings import warn
 from ._weights import example_weights, in_units
 
 __all__ = ["AdaBoostMH", "Rounds", "Stump", "best_stump"]
@@ -520,10 +519,8 @@ class AdaBoostMH(ScoreClassifier):
             if mistakes and np.argmin(mistakes) + 1 < kept:
                 kept, self.stop_ = int(np.argmin(mistakes)) + 1, "validation"
         if not errors:
-            warnings.warn(
+            warn(
                 f"no base classifier of round 1 has an error below 1/2, found {error}: all scores are 0",
-                ConvergenceWarning,
-                stacklevel=3,
             )
         del self.estimators_[kept:]
         self.estimator_weights_ = self.estimator_weights_[:kept]
@@ -703,10 +700,10 @@ class AdaBoostMH(ScoreClassifier):
     def _warn_of_missing(self, Y: NDArray[np.int8]) -> None:
         missing = self.classes_[(Y < 0).all(axis=0)]
         if len(missing):
-            warnings.warn(
+            warn(
                 f"no example with a weight has the label {', '.join(map(str, missing.tolist()))}: "
-                "all there is to learn about it is never to answer it",
-                stacklevel=3,
+                "all there is to learn about it is never to predict it",
+                UserWarning,
             )
 
     def __sklearn_tags__(self) -> Tags:

@@ -15,7 +15,6 @@ feasible for the dual problem. So every fit ends with a lower bound of the optim
 (True, True)
 """
 
-import warnings
 from math import ceil
 from typing import Any, Self, TypeAlias
 
@@ -23,7 +22,6 @@ import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,6 +37,7 @@ from ._checks import (
     squarable,
     switch,
 )
+from ._warnings import warn
 from ._weights import example_weights, refuse_idle, times_class_weight
 from .certificate import Certificate
 from .hinge import HINGES, ClassMap, HingeProblem, balanced_multipliers, lipschitz
@@ -359,11 +358,9 @@ class SubgradientMachine(ScoreClassifier):
             del self._visits, self._counts
         if self.converged_ is False:
             above = "1/2" if self.tol is None else f"tol={self.tol:g}"
-            warnings.warn(
+            warn(
                 f"after {self.n_iter_} epochs the relative gap is {certificate.gap:.2g}, above {above}: "
                 "scale the features, increase max_iter, or decrease C",
-                ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

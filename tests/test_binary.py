@@ -291,7 +291,7 @@ def test_rows_in_blocks_are_the_whole_matrix(monkeypatch, trial, bias):
     monkeypatch.setattr(_rows, "BLOCK", 6)
     monkeypatch.setattr(_rows, "CACHE_BYTES", 0)
     by_rows = _rows.Gram(np.diag(gram).copy(), compute)
-    found = binary.solve(by_rows, y, C, fit_intercept=bias, tol=1e-9, max_iter=10**7)
+    found = binary.solve_svm(by_rows, y, C=C, fit_intercept=bias, tol=1e-9)
     assert found.converged
     assert len(by_rows.rows) <= 12
     assert asked
@@ -412,14 +412,7 @@ def test_max_iter_bounds_the_steps(monkeypatch, whole, max_iter):
     monkeypatch.setattr(_rows, "BLOCK", 6)
     rows = _rows.Gram(np.diag(gram).copy(), lambda rows, columns: gram[rows][:, columns])
     with pytest.warns(ConvergenceWarning, match=f"after {max_iter} steps"):
-        found = binary.solve(
-            _rows.Gram.of_matrix(gram) if whole else rows,
-            y,
-            C,
-            fit_intercept=True,
-            tol=1e-9,
-            max_iter=max_iter,
-        )
+        found = binary.solve_svm(gram if whole else rows, y, C=C, tol=1e-9, max_iter=max_iter)
     assert found.certificate.n_iter == max_iter
 
 

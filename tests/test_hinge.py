@@ -318,7 +318,7 @@ class TestClassMap:
             (lambda: ClassMap.hierarchy({"a": "b", "b": "a"}, ["a", "b"]), "found a circle through 'a'"),
             (lambda: ClassMap.block(2).to_rows(np.eye(3)), r"V must be a matrix of 2 rows.* \(3, 3\)"),
             (lambda: ClassMap.block(2).features([1.0], [0]), r"found the shapes \(1,\) and \(1,\)"),
-            (lambda: ClassMap.block(2).features([1.0], 2), "integers from 0 to 1, .* found 2"),
+            (lambda: ClassMap.block(2).features([1.0], 2), "integers from 0 to 1, found 2"),
         ],
     )
     def test_what_it_refuses(self, make, message):
@@ -351,7 +351,7 @@ TWO, THREE = HingeProblem(Y3), HingeProblem(Y3, n_classes=3)
             lambda: TWO.dual_objective([[0.0, 1.0], [0.5, 0.0]], X3, fit_intercept=True),
             r"must be balanced with an intercept, .* \[0.5, -0.5\]",
         ),
-        (lambda: hinge.gaps([[1.0, 2.0]], [2]), "integers from 0 to 1, .* found 2"),
+        (lambda: hinge.gaps([[1.0, 2.0]], [2]), "integers from 0 to 1, found 2"),
         (lambda: hinge.gaps([[1.0, np.inf]], [0]), "scores must be finite"),
         (lambda: hinge.gaps([[1.0, 2.0]], [0], np.zeros((3, 3))), r"2 classes, found shape \(3, 3\)"),
         (lambda: hinge.gaps([[1.0, 2.0]], [0], [[0, 1, 1], [1, 0, 1]]), r"2 classes, found shape \(2, 3\)"),
@@ -368,7 +368,7 @@ TWO, THREE = HingeProblem(Y3), HingeProblem(Y3, n_classes=3)
             lambda: HingeProblem([0], n_classes=3).objective(W3, [[1.0, 2.0]]),
             r"the shapes \(3, 1\) and \(1, 2\)",
         ),
-        (lambda: HingeProblem([0, 3], n_classes=3), "integers from 0 to 2, .* found 3"),
+        (lambda: HingeProblem([0, 3], n_classes=3), "integers from 0 to 2, found 3"),
         (
             lambda: HingeProblem(Y3, sample_weight=[1.0, -1.0]).objective(W3, X3),
             "sample_weight must be",

@@ -16,8 +16,10 @@ import nbformat
 import pytest
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from sphinx.errors import SphinxError
 
 from tools import ledger
+from tools.sphinx import ledger_pages
 
 ROOT = Path(__file__).parent.parent
 
@@ -540,6 +542,11 @@ def test_a_page_is_read_again_when_its_text_has_changed(tmp_path: Path) -> None:
     assert "hte" in page.read_text(encoding="utf-8")
     after = {text.name: text.stat().st_mtime_ns for text in texts.iterdir()}
     assert [name for name in after if before[name] != after[name]] == ["errata-slips.txt"]
+
+
+def test_missing_results_of_the_races_are_named(tmp_path: Path) -> None:
+    with pytest.raises(SphinxError, match=r"results/benchmarks.json is missing: .*make bench"):
+        list(ledger_pages.benchmark_table(ledger.Book(tmp_path)))
 
 
 @pytest.mark.ci

@@ -96,8 +96,8 @@ def test_the_examples_of_what_is_public_are_found_in_the_package(package):
         assert not set(examples(file)) & set(public)
 
 
-def private_imports():
-    """(file, name) of every import of a private name or file that belongs to another public module."""
+def imports():
+    """(file, its package, name) of each import in mcutils, package and name as lists of their parts."""
     root = Path(mcutils.__file__).parent
     for path in sorted(root.rglob("*.py")):
         package = ["mcutils", *path.relative_to(root).parts[:-1]]
@@ -106,15 +106,29 @@ def private_imports():
                 continue
             parents = package[: len(package) + 1 - node.level] if node.level else []
             base = [*parents, *(node.module or "").split(".")] if node.module else parents
-            for name in ([*base, alias.name] for alias in node.names):
-                private = next((i for i, part in enumerate(name) if re.match(r"_(?!_)", part)), None)
-                # what stands in the room of mcutils itself, as _checks, is for all
-                if name[0] == "mcutils" and private and private > 1 and package[:private] != name[:private]:
-                    yield path.relative_to(root).as_posix(), ".".join(name)
+            for alias in node.names:
+                yield path.relative_to(root).as_posix(), package, [*base, alias.name]
+
+
+def private_imports():
+    """(file, name) of every import of a private name or file that belongs to another public module."""
+    for file, package, name in imports():
+        private = next((i for i, part in enumerate(name) if re.match(r"_(?!_)", part)), None)
+        # what stands in the room of mcutils itself, as _checks, is for all
+        if name[0] == "mcutils" and private and private > 1 and package[:private] != name[:private]:
+            yield file, ".".join(name)
 
 
 def test_no_module_takes_a_private_name_from_another():
     assert list(private_imports()) == []
+
+
+def test_what_a_module_takes_from_another_is_in_its_list():
+    taken = [(file, name) for file, _, name in imports() if name[0] == "mcutils" and len(name) == 3]
+    assert len(taken) > 30
+    for file, (_, module, name) in taken:
+        if module in mcutils.MODULES and file.split("/")[0] != module:
+            assert name in import_module(f"mcutils.{module}").__all__, (file, module, name)
 
 
 # -- the names of mcutils itself -------------------------------------------------------------------

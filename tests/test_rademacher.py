@@ -195,6 +195,7 @@ def test_orthogonal_inputs_have_no_spread():
     assert rademacher.exact(small) == pytest.approx(sqrt(9 / 8))
 
 
+@pytest.mark.compiler
 def test_m_24_with_hundreds_of_functions():
     # two groups of functions on two halves of the sample; E max of all = E |S_12| of the better half
     half = np.repeat(np.eye(2), 12, axis=1)

@@ -145,12 +145,15 @@ def test_nothing_overflows_and_tiny_losses_keep_their_digits():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: softmax.softmax([1.0, 2.0]), r"column for each of k >= 2 classes, found shape \(2,\)"),
+        (lambda: softmax.softmax([1.0, 2.0]), r"least two classes, found shape \(2,\)"),
         (lambda: softmax.softmax([[1.0]]), r"found shape \(1, 1\)"),
         (lambda: softmax.log_softmax([[np.nan, 1.0]]), "scores must be finite, found nan"),
         (lambda: softmax.softmax([[1e308, -1e308]]), "scores must have finite differences"),
-        (lambda: softmax.cross_entropy([[0.0, 1.0]], [2]), r"integers from 0 to 1, found \[2\]"),
-        (lambda: softmax.cross_entropy([[0.0, 1.0]], [0.5]), r"integers from 0 to 1, found \[0.5\]"),
+        (lambda: softmax.cross_entropy([[0.0, 1.0]], [2]), "integers from 0 to 1, found 2"),
+        (
+            lambda: softmax.cross_entropy([[0.0, 1.0]], [0.5]),
+            "integers, the true classes, found dtype float64",
+        ),
         (lambda: softmax.cross_entropy([[0.0, 1.0]], [0, 1]), r"each of the 1 examples, found shape \(2,\)"),
         (lambda: softmax.cross_entropy_hessian_product([[0.0, 1.0]], [[1.0, 2.0, 3.0]]), r"shape \(1, 2\)"),
         (lambda: softmax.objective([1.0, 2.0], [[1.0]], [0]), "W must have a finite row"),
@@ -175,7 +178,7 @@ def test_nothing_overflows_and_tiny_losses_keep_their_digits():
         (lambda: softmax.pairwise_coupling([[1.0]]), "strictly between 0 and 1, found 1.0"),
         (lambda: softmax.pairwise_coupling([[0.5]], method="x"), "method must be 'wu_lin_weng' or"),
         (lambda: softmax.brier([[0.5, 0.4]], [0]), "sum 1"),
-        (lambda: softmax.log_loss(np.empty((0, 2)), []), "at least one row"),
+        (lambda: softmax.log_loss(np.empty((0, 2)), []), "at least one example"),
         (lambda: softmax.reliability([[0.5, 0.5]], [0], bins=0), "bins must be an integer"),
         (lambda: softmax.reliability([[0.5, 0.5]], [0], bins=[0, 0.5]), "increase from 0 to 1"),
         (lambda: softmax.reliability([[0.5, 0.5]], [0], level=1.0), "level must be between 0 and 1"),

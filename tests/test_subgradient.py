@@ -522,6 +522,7 @@ def test_two_classes_have_both_rows_and_one_decision():
     np.testing.assert_allclose(both.coef_, machine.coef_, rtol=1e-12)
 
 
+@pytest.mark.compiler
 def test_the_stopping_rule():
     X, y = load_digits(return_X_y=True)
     X = X / 16
@@ -580,6 +581,7 @@ def test_order_and_seed():
         assert np.array_equal(found[one], found[other]) is same
 
 
+@pytest.mark.compiler
 def test_memory_is_that_of_the_entries_and_of_some_copies_of_w():
     m, d, k = 4000, 50_000, 5
     rng = np.random.default_rng(0)

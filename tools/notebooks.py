@@ -35,7 +35,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from nbval.plugin import coalesce_streams  # type: ignore[import-untyped]
 
-from tools import breaks, forked, stored
+from tools import breaks, forked, parts, stored
 from tools.stored import ROOT
 
 SECONDS_A_CELL = 300
@@ -263,7 +263,8 @@ def execute(path: Path, nb: NotebookNode) -> Run:
     for (cell, mutant), mutated in zip(broken, run.cells[own:], strict=True):
         errors = [(o.ename, o.evalue) for o in mutated.outputs if o.output_type == "error"]
         try:
-            sentences.append(breaks.sentence(*(errors[0] if errors else ("", "")), mutant.label))
+            name, said = errors[0] if errors else ("", "")
+            sentences.append(breaks.sentence(name, said, mutant.label))
         except breaks.Silent as silent:
             message = f"with {mutant.old!r} replaced by {mutant.new!r} ({mutant.words}) it {silent}"
             raise CellError(path, nb.cells.index(cell), cell, message) from None
@@ -384,6 +385,10 @@ def _metadata(cell: NotebookNode) -> Iterator[str]:
         value = cell.metadata.get(name, {})
         if not (isinstance(value, dict) and all(isinstance(v, str) and v.strip() for v in value.values())):
             yield f"metadata {name!r} is {value!r}; it must map labels to reasons"
+    if "chapter" in cell.metadata:
+        if cell.cell_type != "markdown" or not re.search(r"^# ", cell.source, re.MULTILINE):
+            yield "metadata 'chapter' belongs to the cell with the chapter's title"
+        yield from parts.complaints(cell.metadata.chapter)
 
 
 def _code(cell: NotebookNode) -> Iterator[str]:
@@ -501,6 +506,7 @@ def check(paths: list[Path]) -> int:
     """Print every finding. Exit status."""
     gc.disable()  # for a second, in which thousands of syntax trees come and go
     found = [message for path in paths for message in findings(path)]
+    found += parts.problems(parts.read(ROOT))
     for message in found:
         print(message, file=sys.stderr)
     print(f"notebooks: {len(paths)} checked, {len(found)} findings")
@@ -511,6 +517,7 @@ def check(paths: list[Path]) -> int:
 
 
 def chapters() -> list[Path]:
+    """The notebooks of the book, published or not, and the template of a new one."""
     return sorted((ROOT / "chapters").glob("*.ipynb"))
 
 

@@ -31,7 +31,6 @@ from ._estimator import BinarySVM
 from ._risk import LinearRisk, hinge_objective, minimise_risk
 from ._separation import Separation, distance, geometric_margin, separate
 from ._svm import NotSeparable, SVMSolution, solve_svm
-from ._svm import solve as solve  # of a Gram matrix by rows, for mcutils.perceptron
 
 __all__ = [
     "BinarySVM",

@@ -18,6 +18,7 @@ from .._alternative import TOLERANCES
 from .._checks import number, one_of, switch
 from .._rows import gram_of
 from .._typing import Floats
+from .._warnings import warn
 from ..certificate import Certificate
 from ..kernel import linear
 from ._separation import checked_sample, normal_vector
@@ -147,10 +148,8 @@ def minimise_risk(
     else:
         minimum = risk.by_newton(tol)
     if not minimum.certificate.certifies(tol):
-        warnings.warn(
+        warn(
             f"the risk is not minimised to tol={tol:g}: the relative gap is {minimum.certificate.gap:.3g}",
-            ConvergenceWarning,
-            stacklevel=2,
         )
     return minimum
 

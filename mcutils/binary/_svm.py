@@ -1,16 +1,15 @@
 """The support vector machine of a Gram matrix, soft and hard, with its certificate."""
 
-import warnings
 from dataclasses import dataclass
 from math import fsum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from .._checks import gram_matrix, integer, number, switch
 from .._rows import Gram
 from .._typing import Bools, Floats, Ints
+from .._warnings import warn
 from ..certificate import Certificate
 from ._ascent import Ascent
 
@@ -96,7 +95,7 @@ class SVMSolution:
 
 
 def solve_svm(
-    gram: ArrayLike,
+    gram: ArrayLike | Gram,
     y: ArrayLike,
     *,
     C: float | ArrayLike = 1.0,
@@ -180,10 +179,10 @@ def solve_svm(
     mcutils.binary.NotSeparable: the classes are not separable by a hyperplane with bias: ...
     """
     fit_intercept = switch(fit_intercept, "fit_intercept")
-    matrix = gram_matrix(gram)
-    labels = signed_labels(y, len(matrix))
+    rows = gram if isinstance(gram, Gram) else Gram.of_matrix(gram_matrix(gram))
+    labels = signed_labels(y, len(rows.diagonal))
     return solve(
-        Gram.of_matrix(matrix),
+        rows,
         labels,
         checked_prices(C, labels, fit_intercept),
         fit_intercept=fit_intercept,
@@ -275,11 +274,9 @@ def _kinds(alpha: Floats, prices: Floats) -> NDArray[np.str_]:
 
 
 def _warn(gap: float, tol: float, steps: int) -> None:
-    warnings.warn(
+    warn(
         f"the machine is not solved to tol={tol:g}: primal and dual differ by {gap:.3g} of the primal "
         f"after {steps} steps",
-        ConvergenceWarning,
-        stacklevel=5,  # who called solve_svm or fit
     )
 
 

@@ -1,6 +1,5 @@
 """One-vs-all by least squares, and its confusions when each example is left out."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangular
 from scipy.sparse import csr_array, issparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.validation import validate_data
 
 from .._base import ScoreClassifier, class_codes
 from .._checks import number
 from .._typing import Floats, Ints
+from .._warnings import warn
 from .._weights import example_weights, refuse_idle
 
 # Scores are computed in chunks of this many entries.
@@ -368,11 +367,9 @@ def _by_conjugate_gradients(rows: _CentredThinRows, sums: Floats, alpha: float) 
         else:
             worst = max(worst, float((norms / limit).max()) * _RESIDUAL)
     if worst:
-        warnings.warn(
+        warn(
             f"the equations are solved up to {worst:.2g} of their right hand side, not {_RESIDUAL:g}, "
             f"in {_MOST_STEPS} steps: increase alpha",
-            ConvergenceWarning,
-            stacklevel=5,  # who called fit
         )
     return found
 

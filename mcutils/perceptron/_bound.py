@@ -9,10 +9,10 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .. import _rows
 from .. import kernel as kernels
-from .._checks import cost_matrix, integer, number, point_matrix, switch
+from .._checks import cost_matrix, point_matrix, switch
 from .._rows import Gram, is_precomputed, refuse_underflow
 from .._typing import Floats, Ints
-from ..binary import NotSeparable, solve
+from ..binary import NotSeparable, solve_svm
 from ..certificate import Certificate
 from ..kernel import Kernel, resolve
 
@@ -146,14 +146,7 @@ def mistake_bound(
     refuse_underflow(chosen, points, gram.diagonal)
     n = len(owner)
     try:
-        hard = solve(
-            gram,
-            np.ones(n),
-            np.full(n, np.inf),
-            fit_intercept=False,
-            tol=number(tol, "tol", above=0),
-            max_iter=integer(max_iter, "max_iter", 1),
-        )
+        hard = solve_svm(gram, np.ones(n), C=np.inf, fit_intercept=False, tol=tol, max_iter=max_iter)
     except NotSeparable as error:
         spread = np.zeros((m, k))
         spread[owner, rival] = error.weights

@@ -1,13 +1,11 @@
 """The perceptron of k classes, and that of two classes and a kernel."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from scipy.sparse import vstack as sparse_vstack
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +15,7 @@ from .._base import ScoreClassifier, class_codes, codes_among, first_batch
 from .._checks import cost_matrix, integer, kernel_parameters, seed, switch
 from .._rows import MistakeRows, is_precomputed
 from .._typing import Floats, Ints
+from .._warnings import warn
 from .._weights import example_weights, refuse_idle, times_class_weight
 from ..kernel import Kernel, resolve
 from ._updates import UPDATES, Update, check_update, step
@@ -202,11 +201,9 @@ class MulticlassPerceptron(ScoreClassifier):
         self._begin(X)
         self._epochs(X, codes, weights, rows, most)
         if not self.converged_:
-            warnings.warn(
+            warn(
                 f"epoch {self.n_iter_}, the last, made {self.mistakes_[-1]} mistakes on {len(rows)} "
                 "examples: max_iter is too small, or no machine of this kind separates the classes",
-                ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

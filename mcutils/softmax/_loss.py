@@ -1,40 +1,25 @@
-"""The loss as a function of the scores, and the checks of scores, classes and probabilities."""
+"""The loss as a function of the scores."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._checks import class_labels, score_table
 from .._typing import Floats, Ints
 
 
-def score_table(values: ArrayLike, name: str) -> Floats:
-    """A finite matrix with at least 2 columns, a row for each example."""
-    table = np.asarray(values, dtype=np.float64)
-    if table.ndim != 2 or table.shape[1] < 2:
-        raise ValueError(
-            f"{name} must be a matrix with a column for each of k >= 2 classes, found shape {table.shape}"
-        )
-    if not np.isfinite(table).all():
-        raise ValueError(f"{name} must be finite, found {table[~np.isfinite(table)][0]}")
+def finite_gaps(values: ArrayLike, name: str = "scores") -> Floats:
+    """Scores whose differences in a row are finite, too."""
+    table = score_table(values, name)
     with np.errstate(over="ignore"):
         if not np.isfinite(np.ptp(table, axis=1)).all():
             raise ValueError(f"{name} must have finite differences in each row, found some that overflow")
     return table
 
 
-def class_codes(y: ArrayLike, m: int, k: int) -> Ints:
-    """Classes 0 to k-1, one for each example."""
-    codes = np.asarray(y)
-    if codes.shape != (m,):
-        raise ValueError(f"y must be one class for each of the {m} examples, found shape {codes.shape}")
-    if m and (codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= k):
-        raise ValueError(f"y must be integers from 0 to {k - 1}, found {np.unique(codes)[:6].tolist()}")
-    return codes.astype(np.intp)
-
-
 def probability_rows(values: ArrayLike, name: str = "probabilities") -> Floats:
     """Rows on the simplex, up to rounding."""
     table = score_table(values, name)
-    if table.size and (table.min() < 0 or np.abs(table.sum(axis=1) - 1).max() > 1e-6):
+    if table.min() < 0 or np.abs(table.sum(axis=1) - 1).max() > 1e-6:
         worst = int(np.argmax(np.maximum(-table.min(axis=1), np.abs(table.sum(axis=1) - 1))))
         raise ValueError(
             f"{name} must have rows of numbers >= 0 with sum 1, found the row {table[worst].tolist()}"
@@ -68,7 +53,7 @@ def log_softmax(scores: ArrayLike) -> Floats:
     >>> log_softmax([[1000.0, 0.0]])
     array([[    0., -1000.]])
     """
-    below, rest = _rest(score_table(scores, "scores"))
+    below, rest = _rest(finite_gaps(scores))
     logarithms: Floats = below - np.log1p(rest)
     return logarithms
 
@@ -91,7 +76,7 @@ def softmax(scores: ArrayLike) -> Floats:
     array([[0.5, 0.5],
            [1. , 0. ]])
     """
-    below, rest = _rest(score_table(scores, "scores"))
+    below, rest = _rest(finite_gaps(scores))
     with np.errstate(under="ignore"):
         probabilities: Floats = np.exp(below) / (1 + rest)
     return probabilities
@@ -135,8 +120,8 @@ def cross_entropy(scores: ArrayLike, y: ArrayLike) -> Floats:
     >>> cross_entropy([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]], [1, 0]).round(4)
     array([1.0986, 0.2395])
     """
-    f = score_table(scores, "scores")
-    return loss_parts(f, class_codes(y, *f.shape))[0]
+    f = finite_gaps(scores)
+    return loss_parts(f, class_labels(y, *f.shape))[0]
 
 
 def cross_entropy_gradient(scores: ArrayLike, y: ArrayLike) -> Floats:
@@ -157,8 +142,8 @@ def cross_entropy_gradient(scores: ArrayLike, y: ArrayLike) -> Floats:
     >>> cross_entropy_gradient([[0.0, 0.0]], [1])
     array([[ 0.5, -0.5]])
     """
-    f = score_table(scores, "scores")
-    codes = class_codes(y, *f.shape)
+    f = finite_gaps(scores)
+    codes = class_labels(y, *f.shape)
     _, slopes, missing = loss_parts(f, codes)
     slopes[np.arange(len(f)), codes] = -missing
     return slopes
@@ -184,7 +169,7 @@ def cross_entropy_hessian_product(scores: ArrayLike, directions: ArrayLike) -> F
     >>> cross_entropy_hessian_product([[0.0, 0.0]], [[1.0, -1.0]])
     array([[ 0.5, -0.5]])
     """
-    f, v = score_table(scores, "scores"), score_table(directions, "directions")
+    f, v = finite_gaps(scores), finite_gaps(directions, "directions")
     if v.shape != f.shape:
         raise ValueError(f"directions must have the shape {f.shape} of scores, found {v.shape}")
     return hessian_product(softmax(f), v)

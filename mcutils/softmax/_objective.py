@@ -8,10 +8,10 @@ from scipy.sparse import issparse
 from scipy.special import entr
 from sklearn.utils import check_array
 
-from .._checks import number, switch
+from .._checks import class_labels, number, switch
 from .._typing import Floats, Ints
 from .._weights import example_weights
-from ._loss import class_codes, loss_parts, probability_rows
+from ._loss import loss_parts, probability_rows
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -99,7 +99,7 @@ def _design(
     X: Any, y: ArrayLike, k: int, C: float, sample_weight: ArrayLike | None
 ) -> tuple[Any, Ints, Floats]:
     points = check_array(X, accept_sparse="csr", dtype=np.float64)
-    codes = class_codes(y, points.shape[0], k)
+    codes = class_labels(y, points.shape[0], k)
     return points, codes, number(C, "C", above=0) * example_weights(sample_weight, len(codes), all_zero=True)
 
 

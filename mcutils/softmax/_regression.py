@@ -1,16 +1,15 @@
 """The estimator of softmax regression."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import ScoreClassifier, class_codes
 from .._checks import integer, number, squarable, switch
 from .._typing import Floats, Ints
+from .._warnings import warn
 from .._weights import example_weights, refuse_idle, times_class_weight
 from ..certificate import Certificate
 from ._loss import log_softmax, softmax
@@ -148,11 +147,9 @@ class SoftmaxRegression(ScoreClassifier):
         self.converged_ = self.certificate_.certifies(tol)
         self.n_iter_ = max(1, minimum.n_steps)
         if not self.converged_:
-            warnings.warn(
+            warn(
                 f"softmax regression has not converged to tol={tol:g} in {minimum.n_steps} steps: "
                 f"the relative gap is {self.certificate_.gap:.3g}",
-                ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

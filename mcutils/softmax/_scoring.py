@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from .._checks import class_labels
 from .._typing import Floats, Ints
-from ._loss import class_codes, probability_rows
+from ._loss import probability_rows
 
 
 def brier(probabilities: ArrayLike, y: ArrayLike) -> float:
@@ -62,9 +63,7 @@ def log_loss(probabilities: ArrayLike, y: ArrayLike) -> float:
 
 def _judged(probabilities: ArrayLike, y: ArrayLike) -> tuple[Floats, Ints]:
     p = probability_rows(probabilities)
-    if not len(p):
-        raise ValueError("probabilities must have at least one row, found none")
-    return p, class_codes(y, *p.shape)
+    return p, class_labels(y, *p.shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._checks import switch
+from .._checks import class_labels, switch
 from .._typing import Floats
 from .._weights import example_weights
 from ..certificate import Certificate
-from ._loss import class_codes, log_softmax, score_table, softmax
+from ._loss import finite_gaps, log_softmax, softmax
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -46,7 +46,7 @@ class Temperature:
         -------
         (n, k) array
         """
-        f = score_table(scores, "scores")
+        f = finite_gaps(scores)
         below = f - f.max(axis=1, keepdims=True)
         if self.temperature == 0:
             shares: Floats = (below == 0) / (below == 0).sum(axis=1, keepdims=True)
@@ -88,9 +88,9 @@ def temperature(
     >>> round(found.temperature, 4), found.probabilities(scores[:1]).round(4)
     (3.641, array([[0.75, 0.25]]))
     """
-    f = score_table(scores, "scores")
+    f = finite_gaps(scores)
     m, k = f.shape
-    codes = class_codes(y, m, k)
+    codes = class_labels(y, m, k)
     weights = example_weights(sample_weight, m, all_zero=True)
     if not weights.sum() > 0:
         raise ValueError("temperature needs at least one example of positive weight")

@@ -118,7 +118,7 @@ class _Machine(ScoreClassifier):
         elif self.kernel_.name != "precomputed":
             self.support_vectors_ = X[self.support_]
         if not self.converged_:
-            warn_unsolved(certificate, tol, stacklevel=3)  # who called fit
+            warn_unsolved(certificate, tol)
         return self
 
     def scores(self, X: Any) -> Floats:

@@ -1,15 +1,14 @@
 """The three solvers as functions of a Gram matrix."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 
 from .._checks import gram_matrix, integer, number, reals
 from .._rows import WholeGram
 from .._typing import Floats
+from .._warnings import warn
 from ..certificate import Certificate
 from ..hinge import HingeProblem
 from ._ascent import climb
@@ -180,15 +179,13 @@ def _solution(problem: HingeProblem, beta: Floats, found: Certificate, tol: floa
     multipliers[np.arange(len(beta)), problem.labels] = multipliers.sum(axis=1)
     converged = found.certifies(tol)
     if not converged:
-        warn_unsolved(found, tol, stacklevel=4)  # who called solve_...
+        warn_unsolved(found, tol)
     return Solution(multipliers, found, converged)
 
 
-def warn_unsolved(found: Certificate, tol: float, stacklevel: int) -> None:
+def warn_unsolved(found: Certificate, tol: float) -> None:
     """Say by how much a machine misses its tolerance."""
-    warnings.warn(
+    warn(
         f"the machine is not solved to tol={tol:g}: after {found.n_iter} iterations the relative gap of "
         f"primal and dual is {found.gap:.3g}; increase max_iter or tol, or decrease C",
-        ConvergenceWarning,
-        stacklevel=stacklevel,
     )

@@ -1,8 +1,8 @@
 """Sphinx extension: the two layers of a chapter, and the line below its title.
 
-A markdown cell that begins a section may have the metadata `"layer": "detail"` or `"beyond"`, and in `"gist"` what
-the section holds: "Story" then shows its heading and the gist, and folds the rest; "Full" has it open. How long
-both layers are is counted from the notebook (tools.measure).
+A markdown cell that begins a section may have the metadata `"layer": "detail"` or `"beyond"`, and in `"gist"`
+what the section holds: "Story" then shows its heading and the gist, and folds the rest; "Full" has it open.
+How long both layers are is counted from the notebook (tools.measure).
 """
 
 from __future__ import annotations
@@ -154,5 +154,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "doctree-read", fold_sections, priority=470
     )  # the units have their folds, the anchors are not set
     app.connect("doctree-read", porch, priority=480)
-    app.connect("html-page-context", mark_contents, priority=900)
+    app.connect("html-page-context", mark_contents, priority=400)  # the theme reads the contents at 500
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -22,6 +22,7 @@ from typing import Any
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
+from sphinx.errors import SphinxError
 from sphinx.util.docutils import SphinxDirective
 from sphinx_proof.nodes import proof_node
 
@@ -265,7 +266,10 @@ def corrected(book: Book, entry: dict[str, Any]) -> str:
 
 def benchmark_table(book: Book) -> Iterator[str]:
     """The races of results/benchmarks.json."""
-    results = json.loads((book.root / RESULTS).read_text(encoding="utf-8"))
+    try:
+        results = json.loads((book.root / RESULTS).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SphinxError(f"{RESULTS} is missing: take the committed one, or run `make bench`") from None
     rows = []
     for race in results["races"]:
         ratio, seconds = race["ratio"], race["seconds"]
@@ -296,18 +300,23 @@ TEXTS: dict[str, Callable[[Book], Iterator[str]]] = {
 }
 
 
-def kept_text(app: Sphinx, directive: str) -> Path:
-    return Path(app.doctreedir) / "texts" / f"{directive}.txt"
+def kept_text(app: Sphinx, name: str) -> Path:
+    return Path(app.doctreedir) / "texts" / f"{name}.txt"
+
+
+def keep(app: Sphinx, name: str, text: str) -> None:
+    """Write a text for a directive to read; one that is as it was keeps its date."""
+    file = kept_text(app, name)
+    if not file.exists() or file.read_text(encoding="utf-8") != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 def write_texts(app: Sphinx) -> None:
-    """Once a build, before the pages are read; a text that is as it was keeps its date."""
+    """Once a build, before the pages are read."""
     book = ledger.read(Path(app.srcdir))
     for directive, lines in TEXTS.items():
-        file, text = kept_text(app, directive), "\n".join(lines(book))
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
+        keep(app, directive, "\n".join(lines(book)))
 
 
 class KeptText(SphinxDirective):

@@ -1,9 +1,11 @@
 """Sphinx extension: a statement with what supports it is one unit.
 
 Below a statement stands one row of folds: its proof, its check with the ways to break it, and what the five
-lectures say. Proof and check are taken from where they stand in the notebook: the proof is the next one after the
-statement, the check is the cell whose metadata `witnesses` begins with the statement's label. A cell that
+lectures say. Proof and check are taken from where they stand in the notebook: the proof is the next one after
+the statement, the check is the cell whose metadata `witnesses` begins with the statement's label. A cell that
 witnesses several statements is shown with the first; the others link to it.
+
+`{break-it} LABEL` shows on another page how a statement of a chapter is checked and how it breaks.
 
 In chapters that have not been cast into this form yet (`waiting` in tools.edition), proofs are folded where
 they stand, and checks stay there.
@@ -19,6 +21,7 @@ from typing import Any
 from docutils import nodes
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 from sphinx_proof.nodes import proof_node
 
 from tools import breaks, edition, notebooks, stored
@@ -222,6 +225,34 @@ def fold_the_rest(doctree: nodes.document) -> None:
             put(proof, fold_proof)
 
 
+class BreakIt(SphinxDirective):
+    """How a statement of a chapter breaks, on another page; the content says the statement in words."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        label = self.arguments[0]
+        for path in sorted((Path(self.env.srcdir) / "chapters").glob("*.ipynb")):
+            nb = notebooks.read(path)
+            if not any(label in cell.metadata.get("witnesses", ()) for cell in nb.cells):
+                continue
+            self.env.note_dependency(str(path))
+            self.env.note_dependency(str(stored.entry(path)))
+            entry = stored.load(path, nb)
+            if entry is None:  # the chapter failed, and Sphinx has been told
+                return []
+            stored.put(nb, entry["outputs"])
+            check = Check(label, nb, entry["broken"])
+            if not check.ways:
+                raise self.error(f"no mutant of the witnesses of {label!r} has words")
+            box = nodes.container(classes=["break-it"])
+            self.state.nested_parse(self.content, self.content_offset, box)
+            box += nodes.raw("", check.html(), format="html")
+            return [box]
+        raise self.error(f"no witness of a chapter has the label {label!r}")
+
+
 def in_question(node: nodes.Element) -> bool:
     """Whether it is the answer of a quiz, or part of an exercise or its solution."""
     around: nodes.Element | None = node.parent
@@ -233,6 +264,7 @@ def in_question(node: nodes.Element) -> bool:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("break-it", BreakIt)
     app.add_node(Strip, html=(visit_strip, depart_strip))
     # before the anchors of proofs and checks are set (tools.sphinx.ledger_pages), after code has its names
     app.connect("doctree-read", units, priority=450)
