@@ -105,7 +105,7 @@
     const how = {
       naive: `each judged alone by the naive t test`,
       corrected: `each judged alone by the corrected t test`,
-      holm: `corrected t tests with Holm's correction for all ${family}`,
+      holm: `corrected t tests with Holm’s correction for all ${family}`,
     }[method];
     return `${family} comparisons with ${name} on ${where}, ${how}: ${worse} shown worse, ${better} shown better, ${open} open.`;
   }
@@ -118,6 +118,12 @@
 
   const METHODS = { naive: "naive t", corrected: "corrected t", holm: "corrected t and Holm" };
   const MARKS = { worse: "+", better: "−", open: "·" };
+  const KEY = [
+    ["mc-worse", MARKS.worse, "shown worse"],
+    ["mc-better", MARKS.better, "shown better"],
+    ["", MARKS.open, "open"],
+    ["", "=", "the baseline"],
+  ];
   const MEAN = "mean rank";
   const MEDIAN = "median rank";
   const NAME = "classifier";
@@ -140,9 +146,9 @@
       ["Against linear one-vs-all", { baseline: data.classifiers.indexOf("one-vs-all, linear") }],
     ];
     box.innerHTML = `
-      <p class="mc-try">Try: press “Naive t”, then “Digits alone”. The first judges each of the 192 differences by itself; the second shrinks the family to 24. Both show more than the whole table supports.</p>
+      <p class="mc-try">Try: “Naive t” judges each difference by itself, “Digits alone” makes the family small. Both show more than the whole table supports.</p>
       <div class="mc-actions mc-presets">${presets.map(([name], i) => `<button type="button" data-preset="${i}">${name}</button>`).join("")}</div>
-      <div class="mc-actions">
+      <div class="mc-actions mc-choices">
         <label>Baseline <select data-set="baseline">${data.classifiers.map((name, c) => `<option value="${c}">${escape(name)}</option>`).join("")}</select></label>
         <label>Test <select data-set="method">${Object.entries(METHODS).map(([key, name]) => `<option value="${key}">${name}</option>`).join("")}</select></label>
       </div>
@@ -150,7 +156,7 @@
         .map((name, s) => `<label><input type="checkbox" value="${s}" autocomplete="off"> ${escape(name)}</label>`)
         .join("")}</fieldset>
       <p class="mc-summary" role="status" aria-live="polite"></p>
-      <ul class="mc-key"><li>${mark("worse")} than the baseline</li><li>${mark("better")} than the baseline</li><li>${mark("open")}: not decided</li></ul>
+      <ul class="mc-key">${KEY.map(([kind, sign, words]) => `<li><i class="mc-mark ${kind}" aria-hidden="true">${sign}</i> ${words}</li>`).join("")}</ul>
       <div class="mc-scroll" role="region" tabindex="0" aria-label="Table of errors; it scrolls"><table class="mc-grid" id="mc-grid-${number}"></table></div>`;
     box.setAttribute("role", "group");
     box.setAttribute("aria-label", "Interactive table: errors of 25 classifiers on eight data sets");
@@ -167,7 +173,7 @@
     function head(name) {
       const chosen = name === state.by;
       const sort = chosen ? ` aria-sort="${state.down ? "descending" : "ascending"}"` : "";
-      return `<th scope="col"${sort}><button type="button" data-sort="${escape(name)}">${escape(name)}<i aria-hidden="true">${chosen ? (state.down ? "▼" : "▲") : "↕"}</i></button></th>`;
+      return `<th scope="col"${sort}><button type="button" data-sort="${escape(name)}">${escape(name)}${chosen ? `<i aria-hidden="true">${state.down ? "▼" : "▲"}</i>` : ""}</button></th>`;
     }
 
     function render() {
@@ -178,7 +184,7 @@
       const line = (c) => {
         const cells = rows[c].errors.map((error, i) => {
           const verdict = found.table[c][i]?.verdict;
-          return `<td>${error.toFixed(1)} ${verdict ? mark(verdict) : '<i class="mc-mark" aria-hidden="true">=</i>'}</td>`;
+          return `<td>${error.toFixed(1)}${verdict ? mark(verdict) : '<i class="mc-mark" aria-hidden="true">=</i>'}</td>`;
         });
         const own = c === baseline;
         return `<tr class="${own ? "mc-chosen" : ""}"><th scope="row">${escape(data.classifiers[c])}${own ? '<i class="mc-heard">, the baseline</i>' : ""}</th>
