@@ -1,7 +1,7 @@
 # The commands of tools/run.py under their short names; `make` alone lists them.
 # Another Python: make book PYTHON=python3.12. Words for the command: make notebooks ARGS=ecoc.
 PYTHON ?= python3
-COMMANDS := book test check notebooks lab serve bench upgrade clean
+COMMANDS := book test check notebooks measure lab serve bench upgrade clean
 
 .DEFAULT_GOAL := help
 .PHONY: help $(COMMANDS)

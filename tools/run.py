@@ -40,6 +40,7 @@ COMMANDS = (
     ("test", "run every check and test, execute every chapter, build the site, look at it in a browser"),
     ("check", "only the fast checks: lint, format, types, notebooks, ledger"),
     ("notebooks", "execute the chapters and rewrite their outputs (all of them, or those named)"),
+    ("measure", "count what a reader meets in each chapter: words, minutes, pictures, what is folded"),
     ("lab", "open the chapters in JupyterLab"),
     ("serve", "build the site and serve it to this computer"),
     ("bench", "race mcutils against its peers and rewrite results/benchmarks.json"),
@@ -52,6 +53,7 @@ PROGRAMS = {
     "book": ("tools.site", "build"),
     "serve": ("tools.site", "serve"),
     "notebooks": ("tools.notebooks", "write"),
+    "measure": ("tools.measure",),
     "bench": ("benchmarks",),
     "upgrade": ("tools.upgrade",),
     "lab": (
