@@ -346,6 +346,7 @@ ALLOWED = {
     "a match": replaced(QUIZZES, ":class: quiz", ":class: quiz match"),
     "four ways": mutants(*(["1", f"{i}", f"toss {i} coins"] for i in range(4))),
     "long code in a solution": replaced(TASKS, "Done.", "```\n" + "x = 1\n" * 40 + "```"),
+    "the end of a solution": replaced(MORE, "```{index} coin", "```{solution-end}"),
     "a long table": replaced(MORE, "There are", "| a |\n|---|\n" + "| word word word word |\n" * 2000),
 }
 
@@ -354,6 +355,13 @@ ALLOWED = {
 def test_what_is_no_fault(chapter: NotebookNode, change: str) -> None:
     ALLOWED[change](chapter)
     assert edition.findings("toy", chapter) == []
+
+
+def test_the_template_shows_one_quiz_and_one_exercise(chapter: NotebookNode) -> None:
+    one_quiz_less(chapter)
+    replaced(TASKS, "exercise-start} Coin 1", "note} Coin 1")(chapter)
+    assert len(edition.findings("toy", chapter)) == 2
+    assert edition.findings("_template", chapter) == []
 
 
 def test_what_waits_is_told_with_its_place(

@@ -47,7 +47,7 @@ def test_reading_by_lines_finds_what_the_parser_of_the_site_finds(path: Path) ->
             expected = as_the_site_reads(cell.source)
             assert as_it_is_measured(measure.blocks(cell.source)) == expected
             found += len(expected)
-    assert found > 50
+    assert found > 20
 
 
 @pytest.mark.parametrize(
@@ -366,8 +366,9 @@ def test_the_command_prints_a_table_in_the_order_of_the_book(
     assert set(rule) <= {"-", " "}
     names = [row.split()[0] for row in rows]
     assert (names[0], names[-2], names[-1]) == ("risk", "background", "all")
-    assert sorted(names[:-1]) == [path.stem for path in CHAPTERS]
-    total = sum(measure.measure(notebooks.read(path)).story_words for path in CHAPTERS)
+    book = [path for path in CHAPTERS if not path.stem.startswith("_")]
+    assert sorted(names[:-1]) == [path.stem for path in book]
+    total = sum(measure.measure(notebooks.read(path)).story_words for path in book)
     assert rows[-1].split()[1] == f"{total:,}"
 
 

@@ -9,8 +9,9 @@ import cvxopt
 import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
+from sklearn.linear_model import LogisticRegression
 
-from mcutils import binary, bound, data, dual, ecoc, kernel, plot, pruning, solver, tree
+from mcutils import binary, bound, data, dual, ecoc, kernel, margin, plot, pruning, risk, solver, tree
 from mcutils.boosting import AdaBoostMH
 from mcutils.hinge import HingeProblem
 
@@ -167,8 +168,68 @@ def test_an_unknown_loss_is_refused_by_name(decoder):
     assert message == 'unknown loss "cubic"; allowed: hamming, hinge, exponential, logistic, linear'
 
 
+def random_code(rng):
+    k, l = rng.integers(2, 7), rng.integers(1, 11)
+    shares = rng.choice([[0.5, 0, 0.5], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25]])
+    return rng.choice([-1, 0, 1], p=shares, size=(k, l))
+
+
+def refused(code):
+    """The faults that check_code names, all of them at once if they are at most five."""
+    try:
+        ecoc.check_code(code)
+    except ValueError as error:
+        return str(error).removeprefix("code cannot work: ").split(" (columns and classes")[0].split("; ")
+    return []
+
+
+def test_a_code_of_ones_own_is_reported_as_in_python(decoder):
+    rng = np.random.default_rng(0)
+    codes = [LECTURE_CODE, [[1], [-1]], [[0], [0]], np.eye(4, dtype=int), ecoc.all_pairs(5)]
+    codes = [np.asarray(code) for code in codes] + [random_code(rng) for _ in range(400)]
+    usable = 0
+    for code in codes:
+        found = call(decoder, "mcEcoc.report", code.tolist())
+        expected = ecoc.report(code)
+        assert (found["rho"], found["separation"]) == (expected.rho, expected.min_separation)
+        assert found["repairs"] == expected.repairs
+        assert found["duplicates"] == [list(pair) for pair in expected.duplicate_columns]
+        assert found["complements"] == [list(pair) for pair in expected.complementary_columns]
+        faults = refused(code)
+        assert found["usable"] == (not faults)
+        if len(found["faults"]) <= 5:
+            assert found["faults"] == faults
+        else:
+            assert found["faults"][:5] == faults[:5]
+        usable += not faults
+    assert usable > 50
+
+
+def test_the_codes_to_start_from_are_those_of_python(decoder):
+    presets = call(decoder, "(() => mcEcoc.PRESETS)")
+    for name, make in {
+        "one-vs-all": ecoc.one_vs_all,
+        "all-pairs": ecoc.all_pairs,
+        "exhaustive": ecoc.exhaustive,
+    }.items():
+        np.testing.assert_array_equal(presets[name]["code"], make(4))
+        assert len(presets[name]["scores"]) == make(4).shape[1]
+    winners = {
+        name: {loss: ecoc.decode([p["scores"]], p["code"], loss).winner[0] + 1 for loss in LOSSES}
+        for name, p in presets.items()
+    }
+    assert winners["one-vs-all"] == {loss: 1 if loss == "hamming" else 2 for loss in LOSSES}
+    assert winners["all-pairs"] == {loss: 2 if loss == "linear" else 1 for loss in LOSSES}
+    assert winners["exhaustive"]["hamming"] == 3 != winners["exhaustive"]["exponential"]
+
+
+def test_a_click_goes_from_minus_to_zero_to_plus_and_back(decoder):
+    assert [call(decoder, "mcEcoc.next", entry) for entry in (-1, 0, 1)] == [0, 1, -1]
+
+
 def test_classes_have_the_colours_of_the_figures(decoder, pruner):
-    assert call(pruner, "(() => mcPruning.CLASS_STYLES)") == call(decoder, "(() => mcEcoc.CLASS_STYLES)")
+    few = call(pruner, "(() => mcPruning.CLASS_STYLES)")
+    assert few == call(decoder, "(() => mcEcoc.CLASS_STYLES)")[: len(few)]
     colors = call(decoder, "(() => mcEcoc.CLASS_STYLES.map((style) => style.color))")
     assert tuple(colors) == tuple(color.lower() for color in plot.CLASS_COLORS[: len(colors)])
 
@@ -196,7 +257,7 @@ def same_path(pruner, left, right, counts):
     found = call(pruner, "mcPruning.sequence", {"left": left, "right": right}, risks)
     shape = pruning.Shape(left, right, counts)
     expected = pruning.sequence(shape, exact=True)
-    assert [Fraction(*each["price"]) for each in found] == list(expected.alphas)
+    assert [Fraction(*each["price"]) for each in found] == list(expected.penalties)
     assert [each["leaves"] for each in found] == list(expected.leaves)
     assert [each["risk"] for each in found] == list(expected.risks)
     for i, each in enumerate(found):
@@ -206,7 +267,7 @@ def same_path(pruner, left, right, counts):
         below = expected.kept(min(i + 1, len(found) - 1))
         for n in np.flatnonzero(each["weakest"]):
             assert not below[left[n]]
-            assert ratios[n] == float(expected.alphas[i + 1])
+            assert ratios[n] == float(expected.penalties[i + 1])
     return found
 
 
@@ -940,3 +1001,196 @@ def test_the_regions_of_the_figure_are_answers_of_python(rounds, t):
 def test_the_classes_of_boosting_have_the_colours_of_the_figures(rounds):
     colors = call(rounds, "(() => mcBoosting.CLASS_STYLES.map((style) => style.color))")
     assert tuple(colors) == tuple(color.lower() for color in plot.CLASS_COLORS[: len(colors)])
+
+
+@pytest.fixture(scope="module")
+def costs():
+    with engine("extra/widgets/cost-triangle.js") as context:
+        yield context
+
+
+def cost_tables(n):
+    """Costs in tenths with a diagonal of 0, half of them with a column for abstaining; many of them tie."""
+    rng = np.random.default_rng(21)
+    for i in range(n):
+        table = rng.choice([0, 5, 10, 20, 40], (3, 3))
+        np.fill_diagonal(table, 0)
+        yield np.c_[table, np.full(3, rng.integers(0, 11))] if i % 2 else table
+
+
+def grid_points(n):
+    """All points of the triangle whose probabilities are whole numbers of n-ths, in hundredths."""
+    return [[100 // n * share for share in (a, b, n - a - b)] for a in range(n + 1) for b in range(n + 1 - a)]
+
+
+def test_the_best_answer_is_that_of_the_bayes_rule_ties_included(costs):
+    points = grid_points(20)
+    exact = np.array([[Fraction(share, 100) for share in p] for p in points])
+    tied = 0
+    for table in cost_tables(60):
+        expected = risk.bayes_rule(exact, np.array([[Fraction(int(c), 10) for c in row] for row in table]))
+        found = call(
+            costs,
+            "((t, ps) => ps.map((p) => { const e = mcCosts.expected(t, p); return [e, mcCosts.best(e)]; }))",
+            table.tolist(),
+            points,
+        )
+        for row, values, answer, tie in zip(
+            found, expected.expected, expected.decision, expected.tied, strict=True
+        ):
+            assert [Fraction(value, 1000) for value in row[0]] == list(values)
+            assert (row[1]["index"], row[1]["tied"]) == (answer, tie)
+            assert row[1]["least"] == [a for a, value in enumerate(values) if value == min(values)]
+        tied += expected.tied.sum()
+    assert tied > 400
+
+
+def inside(polygon, at):
+    """Whether points of the plane lie in a convex polygon, boundary excluded, whichever way it turns."""
+    ends = np.array(polygon)[:, 1:]
+    sides = ends - np.roll(ends, 1, axis=0)
+    away = at[:, None] - np.roll(ends, 1, axis=0)
+    turn = sides[:, 0] * away[..., 1] - sides[:, 1] * away[..., 0]
+    return (turn > 0).all(axis=1) | (turn < 0).all(axis=1)
+
+
+def test_the_regions_of_the_triangle_are_answers_of_the_bayes_rule(costs):
+    p = np.random.default_rng(22).dirichlet(np.ones(3), 300)
+    for table in cost_tables(40):
+        answer = risk.bayes_rule(p, table).decision
+        polygons = [call(costs, "mcCosts.region", table.tolist(), a) for a in range(table.shape[1])]
+        areas = [call(costs, "mcCosts.area", polygon) if polygon else 0 for polygon in polygons]
+        assert sum(areas) == pytest.approx(1)
+        for a, polygon in enumerate(polygons):
+            found = inside(polygon, p[:, 1:]) if polygon else np.zeros(300, dtype=bool)
+            np.testing.assert_array_equal(found, answer == a)
+
+
+def test_of_two_answers_that_always_tie_the_first_has_the_region(costs):
+    table = [[0, 10, 0], [10, 0, 10], [0, 10, 0]]
+    assert call(costs, "mcCosts.region", table, 2) == []
+    assert call(costs, "mcCosts.area", call(costs, "mcCosts.region", table, 0)) == pytest.approx(0.5)
+
+
+def test_a_dragged_point_stays_on_the_grid_and_in_the_triangle(costs):
+    rng = np.random.default_rng(23)
+    for shares in [*rng.dirichlet(np.ones(3), 100), *rng.uniform(-1, 1, (100, 2))]:
+        shares = list(shares) if len(shares) == 3 else [1 - sum(shares), *shares]
+        point = call(costs, "mcCosts.snap", shares)
+        assert sum(point) == 100
+        assert min(point) >= 0
+        if min(shares) >= 0:
+            assert np.abs(np.array(point) / 100 - shares).max() < 1 / 100
+
+
+@pytest.mark.parametrize("step", [1, 6])
+def test_arrow_keys_reach_every_corner_and_lose_nothing(costs, step):
+    corners = {"ArrowLeft": 0, "ArrowRight": 1, "ArrowUp": 2}
+    for key, corner in corners.items():
+        point = [33, 34, 33]
+        for _ in range(110):
+            point = call(costs, "mcCosts.move", point, key, step)
+            assert sum(point) == 100
+            assert min(point) >= 0
+        if key != "ArrowUp":
+            assert point[1 - corner] == 0
+        else:
+            assert point == [0, 0, 100]
+    assert call(costs, "mcCosts.move", [0, 0, 100], "ArrowDown", 6) == [3, 3, 94]
+
+
+def test_the_starting_states_are_what_their_names_say(costs):
+    start = call(costs, "(() => mcCosts.START)")
+    presets = call(costs, "(() => mcCosts.PRESETS)")
+    tables = {key: np.array(call(costs, "mcCosts.matrix", preset)) for key, preset in presets.items()}
+    np.testing.assert_array_equal(tables["equal"], 10 * (1 - np.eye(3)))
+    np.testing.assert_array_equal(tables["miss"], 10 * risk.costs_from_weights([1, 1, 4]))
+    np.testing.assert_array_equal(tables["line"], 10 * risk.costs_from_graph([(1, 2), (2, 3)], [1, 2, 3]))
+    np.testing.assert_array_equal(tables["abstain"][:, 3], [4, 4, 4])
+    assert start["preset"] == "miss"
+    found = risk.bayes_rule(np.array([start["p"]]), tables["miss"])
+    assert (found.decision[0], np.argmax(start["p"])) == (2, 0)  # as the sentence in the chapter says
+    np.testing.assert_allclose(found.expected / 1000, [[1.3, 1.45, 0.75]])
+
+
+def test_the_classes_of_the_triangle_have_the_colours_of_the_figures(costs):
+    colors = call(costs, "(() => mcCosts.CLASS_STYLES.map((style) => style.color))")
+    assert tuple(colors) == tuple(color.lower() for color in plot.CLASS_COLORS[: len(colors)])
+
+
+@pytest.fixture(scope="module")
+def ruler():
+    with engine("extra/widgets/margin-ruler.js") as context:
+        yield context
+
+
+def ruler_figure():
+    """What the chapter hands to the ruler: margins in hundredths, and the table for readers without scripts."""
+    notebook = json.loads((WEB.parent / "chapters" / "margin.ipynb").read_text(encoding="utf-8"))
+    text = "".join("".join(cell["source"]) for cell in notebook["cells"])
+    hundredths = json.loads(re.search(r'data-hundredths="(.*?)"', text, re.DOTALL)[1])
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th>((?:<td>.*?</td>)+)</tr>', text)
+    return hundredths, [(rho, *re.findall("<td>(.*?)</td>", cells)) for rho, cells in rows]
+
+
+def shares_of_python(margins, rho, nu):
+    u = nu * np.asarray(margins, dtype=float)
+    scores = np.column_stack([u, np.zeros(len(u))])  # of two classes, the first of which is true
+    strict = margin.sandwich(scores, np.zeros(len(u), dtype=int), rho, "for")
+    found = margin.sandwich(scores, np.zeros(len(u), dtype=int), rho, "against")
+    assert found.zero_one == found.nonpositive
+    return {
+        "negative": strict.zero_one,
+        "nonpositive": found.nonpositive,
+        "loss": found.margin_loss,
+        "atMost": found.at_most_rho,
+    }
+
+
+RULED = {
+    "ties at 0 and at rho": [-1.0, 0.0, 0.0, 0.5, 2.0, 2.0, 3.0],
+    "all at 0": [0.0, 0.0],
+    "all at rho": [2.0, 2.0, 2.0],
+    "none positive": [-2.0, -0.5],
+    "one": [1.5],
+    "many": (np.random.default_rng(3).integers(-200, 900, 400) / 100).tolist(),
+}
+
+
+@pytest.mark.parametrize("margins", RULED.values(), ids=RULED)
+@pytest.mark.parametrize("rho", [0.1, 0.5, 2.0, 10.0])
+@pytest.mark.parametrize("nu", [1 / 32, 0.25, 1.0, 2.0**0.75, 32.0])
+def test_the_shares_of_the_ruler_are_those_of_python(ruler, margins, rho, nu):
+    found = call(ruler, "mcRuler.shares", margins, rho, nu)
+    assert found == pytest.approx(shares_of_python(margins, rho, nu), abs=1e-14)
+    # the area under the staircase, divided by rho, is the loss (prop-margin-average)
+    corners = call(ruler, "mcRuler.staircase", margins, nu)
+    assert call(ruler, "mcRuler.area", corners, 0, rho) / rho == pytest.approx(found["loss"], abs=1e-12)
+    assert [v for v, _ in corners] == sorted({nu * u for u in margins})
+    assert [height for _, height in corners] == [np.mean(nu * np.array(margins) <= v) for v, _ in corners]
+
+
+def test_a_factor_of_the_scores_moves_the_loss_and_nothing_that_is_predicted(ruler):
+    margins = RULED["many"]
+    found = [call(ruler, "mcRuler.shares", margins, 2.0, 2.0**octave) for octave in range(-12, 13)]
+    losses = [shares["loss"] for shares in found]
+    assert len({(shares["negative"], shares["nonpositive"]) for shares in found}) == 1
+    assert losses == sorted(losses, reverse=True)
+    assert losses[0] > 0.999
+    assert losses[-1] == found[0]["nonpositive"]  # no positive margin is below 0.01
+
+
+def test_the_ruler_of_the_page_has_the_margins_of_the_penguins(ruler):
+    penguins = data.load("penguins")
+    bill = penguins.X[:, :2]
+    bill = (bill - bill.mean(axis=0)) / bill.std(axis=0)
+    y = np.unique(penguins.y, return_inverse=True)[1]
+    model = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-8).fit(bill, y)
+    margins = np.sort(margin.margins(model.decision_function(bill), y))
+    hundredths, rows = ruler_figure()
+    np.testing.assert_allclose(np.array(hundredths) / 100, margins, atol=0.00501)
+    assert 0 not in hundredths  # the script counts the margins at most 0 as mistakes
+    assert len(rows) == 5
+    for rho, factor, *shown in rows:
+        shares = shares_of_python(np.array(hundredths) / 100, float(rho), float(Fraction(factor)))
+        assert shown == [f"{100 * shares[name]:.1f}" for name in ("nonpositive", "loss", "atMost")]

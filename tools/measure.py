@@ -560,7 +560,8 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="for programs: the names and values of Measures")
     arguments = parser.parse_args()
     toc = (notebooks.ROOT / "_toc.yml").read_text(encoding="utf-8")
-    paths = arguments.names or sorted(notebooks.chapters(), key=lambda p: toc.find(f"chapters/{p.stem}\n"))
+    book = [path for path in notebooks.chapters() if f"chapters/{path.stem}\n" in toc]
+    paths = arguments.names or sorted(book, key=lambda path: toc.index(f"chapters/{path.stem}\n"))
     measured = {path.stem: measure(notebooks.read(path)) for path in paths}
     if arguments.json:
         print(json.dumps({name: asdict(measures) for name, measures in measured.items()}, indent=1))

@@ -53,7 +53,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 
-# what a cell may say of itself; `check` refuses everything else, so that a slip of the pen is seen
+# the metadata that a cell may have; `check` refuses everything else, so that a slip of the pen is seen
 KEYS = {
     *("tags", "mystnb", "witnesses", "mutants", "no-witness", "no-proof", "sources", "errata"),
     *("chapter", "layer", "gist"),
@@ -302,7 +302,7 @@ def two_at_a_time(job: Callable[[Path], Any], paths: Iterable[Path]) -> Iterator
 
 
 def rewrite(path: Path) -> str:
-    """Execute one notebook and write it in the committed form; says what happened."""
+    """Execute one notebook and write it in the committed form; return what happened."""
     nb = read(path)
     normalise(nb)
     seconds = execute_and_save(path, nb)
@@ -346,7 +346,7 @@ def findings(path: Path) -> list[str]:
         else:
             if cell.cell_type == "code":
                 messages += [*_code(cell), *_outputs(cell), *_witness(cell)]
-                messages += _figure(cell, path.stem, figures, place(index, cell))
+                messages += _figure(cell, path.stem.lstrip("_"), figures, place(index, cell))
             elif "attachments" in cell:
                 messages.append("holds an attached image; compute the figure in a code cell")
         found += [f"{shown(path)}, {place(index, cell)}: {message}" for message in messages]
