@@ -950,7 +950,7 @@ def ruler():
 
 
 def ruler_figure():
-    """What the chapter hands to the ruler: margins in hundredths, and the table for readers without scripts."""
+    """What the chapter hands to the ruler: margins in hundredths, and the table shown without scripts."""
     notebook = json.loads((WEB.parent / "chapters" / "margin.ipynb").read_text(encoding="utf-8"))
     text = "".join("".join(cell["source"]) for cell in notebook["cells"])
     hundredths = json.loads(re.search(r'data-hundredths="(.*?)"', text, re.DOTALL)[1])
