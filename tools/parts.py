@@ -176,7 +176,7 @@ def complaints(about: Any) -> Iterator[str]:
         yield f"the chapter's sentence is {sentence!r}; it must be a text that ends with a full stop"
     elif len(sentence.split()) > LONGEST:
         yield f"the chapter's sentence has {len(sentence.split())} words; at most {LONGEST}"
-    if not isinstance(difficulty, int) or not 1 <= difficulty <= HARDEST:
+    if type(difficulty) is not int or not 1 <= difficulty <= HARDEST:  # True is no number here
         yield f"the chapter's difficulty is {difficulty!r}; it must be 1, 2 or {HARDEST}"
     if not isinstance(builds_on, list) or not all(isinstance(name, str) for name in builds_on):
         yield f"'builds-on' is {builds_on!r}; it must be a list of names of chapters"

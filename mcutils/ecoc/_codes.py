@@ -183,7 +183,7 @@ def _best_of_many(k: int, n_columns: int, distinct: int, entries: Code, random_s
     if best is None:
         raise ValueError(
             f"none of {n_candidates} random codes with n_columns={n_columns} separates all k={k} classes; "
-            "ask for more columns"
+            "take more columns"
         )
     return best
 
@@ -206,7 +206,7 @@ def check_code(code: ArrayLike) -> Code:
     """The code as an int8 array, or a ValueError that names what cannot work.
 
     A code is refused when a class is never used (a row of zeros), when a column lacks +1 or -1 (its
-    machine would see one label only), and when no column has opposite signs in two rows (nothing that
+    classifier would see one label only), and when no column has opposite signs in two rows (nothing that
     is learned tells these classes apart). Equal or complementary columns only waste work and pass; see
     :func:`report`.
 
@@ -283,6 +283,13 @@ class CodeReport:
         :math:`\delta_M`, its least value over two different rows.
     zeros : (k,) int array
         Number of zeros of every row.
+    repairs : int
+        How many wrong columns Hamming decoding repairs with certainty (cor-ecoc-correct, part 3): the
+        largest w with :math:`2w < \delta(r, r') - \frac12 |\zeta(r) - \zeta(r')|` for all pairs of
+        rows, where :math:`\zeta(r)` is the number of zeros of row r. A column is wrong if its score has
+        the sign opposite to the true row's entry; where this entry is 0, the score may have either sign.
+        It is -1 if a class can lose although none of its columns is wrong. Without zeros, w is the
+        largest integer below :math:`\rho / 2`.
     constant_columns : tuple of int
         Columns that lack +1 or -1.
     duplicate_columns : tuple of (int, int)
@@ -298,6 +305,7 @@ class CodeReport:
     separations: Ints
     min_separation: int
     zeros: Ints
+    repairs: int
     constant_columns: tuple[int, ...]
     duplicate_columns: Pairs
     complementary_columns: Pairs
@@ -318,21 +326,26 @@ def report(code: ArrayLike) -> CodeReport:
 
     Examples
     --------
-    >>> found = report(all_pairs(4))
-    >>> found.rho, found.min_separation, found.zeros.tolist()
-    (3.5, 1, [3, 3, 3, 3])
+    >>> result = report(all_pairs(4))
+    >>> result.rho, result.min_separation, result.zeros.tolist(), result.repairs
+    (3.5, 1, [3, 3, 3, 3], 0)
+    >>> report(exhaustive(5)).rho, report(exhaustive(5)).repairs
+    (8.0, 3)
     >>> report([[1, -1, 1], [-1, 1, 1]]).complementary_columns
     ((0, 1),)
     """
     matrix = as_code(code)
     distances, separations = _pairwise(matrix)
     upper = np.triu_indices(len(matrix), 1)
+    zeros = (matrix == 0).sum(axis=1)
+    margin = (2 * separations - np.abs(zeros[:, None] - zeros))[upper].min()  # 4w must be smaller
     return CodeReport(
         distances=distances,
         rho=float(distances[upper].min()),
         separations=separations,
         min_separation=int(separations[upper].min()),
-        zeros=(matrix == 0).sum(axis=1),
+        zeros=zeros,
+        repairs=max(-1, int(margin - 1) // 4),
         constant_columns=tuple(np.flatnonzero((matrix.min(axis=0) > -1) | (matrix.max(axis=0) < 1)).tolist()),
         duplicate_columns=_equal_pairs(matrix.T, matrix.T),
         complementary_columns=_equal_pairs(matrix.T, -matrix.T),

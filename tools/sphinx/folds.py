@@ -123,8 +123,8 @@ def name_code(app: Sphinx, doctree: nodes.document) -> None:
         if cell.get("nb_element") != "cell_code":
             continue
         source = cell[0] if cell.children and cell[0].get("nb_element") == "cell_code_source" else None
-        if source is not None and not cell.get("hide_mode") and is_preparation(source.astext()):
-            cell["hide_mode"] = "input"
+        if source is not None and is_preparation(source.astext()):
+            cell["hide_mode"] = cell.get("hide_mode") or "input"
             cell["preparation"] = True
         if cell.get("hide_mode"):
             cell["prompt_show"] = cell["prompt_hide"] = CODE[kind_of_code(cell)]

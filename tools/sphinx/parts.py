@@ -217,14 +217,14 @@ def drawing(plan: list[Band], titles: dict[str, str], addresses: dict[str, str])
             height = ROW + LINE * len(lines)
             number = "B" if row.number is None else str(row.number)
             base = top + ROW / 2 + LINE * 0.75
-            title = "".join(
+            title = " ".join(  # the spaces are for programs that read the words
                 f'<tspan x="{WORDS}" y="{base + LINE * n:g}">{html.escape(text)}</tspan>'
                 for n, text in enumerate(lines)
             )
             items.append(
                 f'<g role="listitem"><a class="to-{row.name}" href="{html.escape(addresses[document])}" '
                 f'aria-label="{html.escape(spoken(row, number, titles))}">{row_of_links(top, height)}'
-                f'<text class="map-number" x="{NUMBERS}" y="{base:g}">{number}</text>'
+                f'<text class="map-number" x="{NUMBERS}" y="{base:g}">{number}</text> '
                 f"<text>{title}</text></a></g>"
             )
             places[row.name] = top + height / 2
