@@ -90,8 +90,6 @@ Finding = tuple[int | None, str]
 
 def findings(name: str, nb: NotebookNode) -> list[Finding]:
     """What keeps a chapter from the form of the second edition; of one that waits, whether it need not."""
-    if name.startswith("_"):
-        return list(broken_by_template(nb))
     if name not in waiting:
         return sorted(broken(name, nb), key=lambda finding: -1 if finding[0] is None else finding[0])
     if next(broken(name, nb), None) is None:
@@ -103,11 +101,6 @@ def broken(name: str, nb: NotebookNode) -> Iterator[Finding]:
     """The rules that a chapter breaks, rule by rule."""
     chapter = Chapter(name, nb, list(measure.pieces(nb)), measure.measure(nb))
     return (finding for rule in RULES for finding in rule(chapter))
-
-
-def broken_by_template(nb: NotebookNode) -> Iterator[Finding]:
-    """The same of the template, which shows everything once: it has fewer quizzes and exercises."""
-    return (finding for finding in broken(nb) if not re.match(r"has \d+ (quizzes|exercises)", finding[1]))
 
 
 # -- the page as a whole -----------------------------------------------------------------

@@ -303,7 +303,8 @@ def is_picture(piece: Piece) -> bool:
     """Whether a picture or an interactive figure begins here."""
     if piece.code is not None:
         tags = set(piece.code.metadata.get("tags", ()))
-        return "figure" in piece.code.metadata.get("mystnb", {}) and not tags & NO_OUTPUT
+        is_drawn = "figure" in piece.code.metadata.get("mystnb", {}) or "data-widget=" in piece.code.source
+        return is_drawn and not tags & NO_OUTPUT
     block = piece.block
     if block is None:
         return False
