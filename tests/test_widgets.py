@@ -1140,7 +1140,7 @@ def ruler():
 
 
 def ruler_figure():
-    """What the chapter gives the ruler: margins in hundredths; and the rows of the table without scripts."""
+    """What the chapter gives the ruler: margins in hundredths, and the table without scripts."""
     notebook = json.loads((WEB.parent / "chapters" / "margin.ipynb").read_text(encoding="utf-8"))
     text = "".join("".join(cell["source"]) for cell in notebook["cells"])
     hundredths = json.loads(re.search(r'data-hundredths="(.*?)"', text, re.DOTALL)[1])

@@ -105,6 +105,7 @@ class Block(NamedTuple):
 FENCE = re.compile(r"\s*(`{3,}|:{3,})\s*(?:\{([^}\s]+)\})?\s*(.*)$")
 OPTION = re.compile(r"\s*:([\w-]+):\s*(.*)$")
 HEADING = re.compile(r"(#{1,6})\s+(.*)$")
+RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*$")  # below the heads of a table
 TARGET = re.compile(r"\(([^()\s]+)\)=\s*$")
 # what begins a piece of raw HTML, which ends at a blank line
 HTML = re.compile(r"\s*</?(?:div|p|table|t[rdh]|tbody|thead|fig\w+|details|noscript|script|svg|[uo]l)\b")
@@ -142,10 +143,10 @@ def _blocks(lines: list[str]) -> Iterator[Block]:
             found = Block("display", "\n".join(lines[at:end]))
         elif line.startswith("#") and (heading := HEADING.match(line)):
             found = Block("heading", heading[2], level=len(heading[1]))
-        elif start.startswith("<") and not text and HTML.match(line):
+        elif start.startswith("<") and HTML.match(line):
             end = _first(lines, at, lambda other: not other.strip())
             found = Block("html", "\n".join(lines[at:end]))
-        elif start.startswith("|") and not text:
+        elif start.startswith("|") and at + 1 < len(lines) and RULE.match(lines[at + 1]):
             end = _first(lines, at, lambda other: not other.lstrip().startswith("|"))
             found = Block("table", "\n".join(lines[at:end]))
         elif start.startswith("(") and (target := TARGET.match(start)):
@@ -186,7 +187,7 @@ def _directive(name: str | None, title: str, lines: list[str]) -> Block:
     while first < len(lines) and (option := OPTION.match(lines[first])):
         options[option[1]] = option[2].strip()
         first += 1
-    text = "\n".join(lines[first:]).strip("\n")
+    text = "\n".join(lines[first:])
     if name == "math":
         return Block("display", text)
     if name in OPAQUE:
@@ -302,7 +303,8 @@ def is_picture(piece: Piece) -> bool:
     """Whether a picture or an interactive figure begins here."""
     if piece.code is not None:
         tags = set(piece.code.metadata.get("tags", ()))
-        return "figure" in piece.code.metadata.get("mystnb", {}) and not tags & NO_OUTPUT
+        is_drawn = "figure" in piece.code.metadata.get("mystnb", {}) or "data-widget=" in piece.code.source
+        return is_drawn and not tags & NO_OUTPUT
     block = piece.block
     if block is None:
         return False
@@ -418,7 +420,7 @@ class Layer:
             + self.displays * SECONDS_A_DISPLAY
             + self.lines * SECONDS_A_LINE_OF_CODE
         )
-        return max(5, 5 * int(seconds / 300))
+        return max(5, 5 * round(seconds / 300))
 
 
 def measure(nb: NotebookNode) -> Measures:
@@ -447,7 +449,7 @@ def measure(nb: NotebookNode) -> Measures:
         sketched=sum(map(has_sketch, proofs)),
         bars=longest_run(nb, found),
         statements=len(statements),
-        breakable=len(statements & worded(nb).keys()),
+        breakable=len(worded(nb)),
         teletype=sum(piece.code is not None and is_teletype(piece.code) for piece in found),
         quizzes=sum(map(is_quiz, directives)),
         exercises=sum(block.kind in ("exercise", "exercise-start") for block in directives),
@@ -559,7 +561,8 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="for programs: the names and values of Measures")
     arguments = parser.parse_args()
     toc = (notebooks.ROOT / "_toc.yml").read_text(encoding="utf-8")
-    paths = arguments.names or sorted(notebooks.chapters(), key=lambda p: toc.find(f"chapters/{p.stem}\n"))
+    book = [path for path in notebooks.chapters() if f"chapters/{path.stem}\n" in toc]
+    paths = arguments.names or sorted(book, key=lambda path: toc.index(f"chapters/{path.stem}\n"))
     measured = {path.stem: measure(notebooks.read(path)) for path in paths}
     if arguments.json:
         print(json.dumps({name: asdict(measures) for name, measures in measured.items()}, indent=1))
