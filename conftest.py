@@ -8,7 +8,7 @@ The outputs of chapters whose cells all passed are kept for the site.
 
 With `--quick`, which `make test` adds unless CI is set, a chapter whose outputs are stored for the
 present code is not executed again: the stored outputs must be the committed ones. Mutants then run
-only in chapters that differ from the last commit. The summary says what was left out.
+only in chapters that differ from the last commit. The summary lists what was left out.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # the kernel is this Python, whatever kernels this machine's user has installed
+    # the kernel is this Python, whatever kernels this computer's user has installed
     config.option.nbval_current_env = not config.option.nbval_kernel_name
 
 
@@ -200,7 +200,7 @@ def source_of(path: Path) -> Path:
 
 
 class RuleBroken(Exception):
-    """A chapter breaks a rule; the message says all there is to say."""
+    """A chapter breaks a rule, which the message describes in full."""
 
 
 class Rule(pytest.Item):
@@ -216,7 +216,7 @@ class Rule(pytest.Item):
 
 
 class Form(Rule):
-    """The notebook is in the committed form, which strict nbval does not ask for."""
+    """The notebook is in the committed form, which strict nbval does not check."""
 
     def __init__(self, *, left_out: int, **kwargs: Any):
         super().__init__(**kwargs)

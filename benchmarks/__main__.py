@@ -19,7 +19,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("topic", nargs="?", choices=TOPICS, help="by default all")
     topic = parser.parse_args().topic
-    # the results of one file are of one machine: a run of one topic rewrites the file when they are not
+    # the results of one file are of one computer: a run of one topic rewrites the file when they are not
     known = json.loads(RESULTS.read_text(encoding="utf-8")) if topic and RESULTS.exists() else {}
     circumstances = {"machine": machine(), "versions": versions()}
     kept = []

@@ -1,7 +1,7 @@
 """The support vector machine of two classes against scikit-learn's SVC, both to the same certified gap.
 
 SVC stops at a violation of the optimality conditions, not at a gap. Of the tolerances below, its largest is
-taken whose solution has the gap that is asked of us; the gap of its solution is computed here, at its best
+taken whose solution has the required gap; the gap of its solution is computed here, at its best
 bias. Both have 200 MB for rows of the Gram matrix, or more.
 """
 
@@ -26,9 +26,9 @@ PROBLEMS = (
 )
 
 
-def relative_gap(machine: SVC, gram: np.ndarray, signs: np.ndarray, C: float) -> float:
+def relative_gap(model: SVC, gram: np.ndarray, signs: np.ndarray, C: float) -> float:
     beta = np.zeros(len(signs))
-    beta[machine.support_] = machine.dual_coef_[0]
+    beta[model.support_] = model.dual_coef_[0]
     inner = gram @ beta
     square = beta @ inner
     # the hinges are linear in b between these values, so one of them is the best
@@ -41,7 +41,7 @@ def relative_gap(machine: SVC, gram: np.ndarray, signs: np.ndarray, C: float) ->
 def races() -> list[Race]:
     X, y = make_classification(EXAMPLES, FEATURES, n_informative=10, flip_y=0.05, random_state=0)
     X, signs = scale(X), np.where(y == 1, 1.0, -1.0)
-    found = []
+    result = []
     for name, C, gap, at_most in PROBLEMS:
         gram = (kernel.linear if name == "linear" else kernel.rbf(GAMMA)).gram(X)
         ours = binary.BinarySVM(C=C, kernel=name, gamma=GAMMA, tol=gap)
@@ -51,7 +51,7 @@ def races() -> list[Race]:
                 break
         assert ours.fit(X, signs).converged_
         assert relative_gap(peer, gram, signs, C) <= gap
-        found.append(
+        result.append(
             Race(
                 id=f"binary-{name}-{C:g}",
                 title=f"SVM of two classes, {name}, C = {C:g}",
@@ -64,4 +64,4 @@ def races() -> list[Race]:
                 input_bytes=gram.nbytes,
             )
         )
-    return found
+    return result

@@ -1,7 +1,7 @@
 """AdaBoost.MH with stumps against scikit-learn's AdaBoostClassifier, which is SAMME, with trees of depth 1.
 
 Both do the same number of rounds. What they learn is not the same: a stump of AdaBoost.MH votes for every
-class, a tree of depth 1 answers one class on each side. Their mistakes on test data are compared by
+class, a tree of depth 1 predicts one class on each side. Their mistakes on test data are compared by
 `python -m experiments.boosting`.
 """
 
@@ -31,7 +31,7 @@ def data_sets() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def races() -> list[Race]:
-    found = []
+    result = []
     for name, X, y in data_sets():
         m, d, k = *X.shape, len(np.unique(y))
         tree = DecisionTreeClassifier(max_depth=1)
@@ -39,7 +39,7 @@ def races() -> list[Race]:
         ours = AdaBoostMH(n_estimators=ROUNDS)
         # none may save itself a round
         assert len(clone(peer).fit(X, y).estimators_) == clone(ours).fit(X, y).n_estimators_ == ROUNDS
-        found.append(
+        result.append(
             Race(
                 id=f"boosting-{name}",
                 title=f"AdaBoost with stumps, {name}",
@@ -52,4 +52,4 @@ def races() -> list[Race]:
                 input_bytes=X.nbytes + y.nbytes,
             )
         )
-    return found
+    return result

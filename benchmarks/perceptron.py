@@ -1,7 +1,8 @@
 """One epoch of the perceptron of k classes against scikit-learn's ``Perceptron``.
 
-Scikit-learn learns k binary machines, one against all others, and answers with the last; we learn one machine
-for all classes, and end with the average over all steps. Both visit every example once, in random order.
+Scikit-learn learns k binary classifiers, one against all others, and predicts with the last; we learn one
+classifier for all classes, and end with the average over all steps. Both visit every example once, in random
+order.
 """
 
 import warnings
@@ -25,7 +26,7 @@ def races() -> list[Race]:
     words = random_array((20_000, 50_000), density=100 / 50_000, format="csr", rng=rng)
     topics = rng.normal(size=(50_000, CLASSES))
     sparse = words, (words @ topics).argmax(axis=1)
-    found = []
+    result = []
     for kind, (X, y), condition in (
         ("dense", dense, "100,000 examples, 50 features"),
         ("sparse", sparse, "20,000 examples, 50,000 features, 100 of them not zero"),
@@ -35,23 +36,23 @@ def races() -> list[Race]:
         for update in UPDATES:
             ours = MulticlassPerceptron(update, max_iter=1, random_state=0)
             peer = Perceptron(max_iter=1, tol=None, random_state=0)
-            found.append(
+            result.append(
                 Race(
                     id=f"perceptron-{kind}-{update}",
                     title=f"Perceptron epoch, {kind}, {update}",
                     condition=f"{condition}, {CLASSES} classes, one epoch, one thread",
-                    ours=lambda machine=ours, X=X, y=y: _fit(machine, X, y),
-                    peer=lambda machine=peer, X=X, y=y: machine.fit(X, y),
+                    ours=lambda model=ours, X=X, y=y: _fit(model, X, y),
+                    peer=lambda model=peer, X=X, y=y: model.fit(X, y),
                     peer_name="scikit-learn's Perceptron",
                     threads=1,
                     at_most=AT_MOST[kind],
                     input_bytes=size,
                 )
             )
-    return found
+    return result
 
 
-def _fit(machine: MulticlassPerceptron, X: object, y: object) -> None:
+def _fit(model: MulticlassPerceptron, X: object, y: object) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # one epoch is not to be enough
-        machine.fit(X, y)
+        model.fit(X, y)

@@ -20,7 +20,7 @@ REPEATS = 9
 # A race in which both together take longer than this is repeated fewer times.
 LONG_SECONDS, FEW = 5.0, 3
 
-# What is over sooner is done several times over in a repetition: a clock and a machine have their moods.
+# What is over sooner is done several times over in a repetition: clocks and computers vary.
 LEAST_SECONDS = 0.05
 
 
@@ -45,7 +45,7 @@ class Race:
 
 
 def run(race: Race) -> dict[str, Any]:
-    """Run both turn by turn, so that whatever else the machine does slows both; then measure memory."""
+    """Run both turn by turn, so that whatever else the computer does slows both; then measure memory."""
     peer, ours = [], []
     with threadpool_limits(race.threads):
         race.ours()  # compiles, or reads what was compiled
@@ -109,7 +109,7 @@ def rounded(value: float) -> float:
 
 
 def machine() -> dict[str, Any]:
-    """What the times depend on, without anything that identifies the machine."""
+    """What the times depend on, without anything that identifies the computer."""
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "processor": processor(),

@@ -29,7 +29,7 @@ def races() -> list[Race]:
     values = rng.normal(size=(FUNCTIONS, EXACT_M))
     finite = rademacher.Finite(values)
     signs = 1.0 - 2.0 * (np.arange(2**EXACT_M)[:, None] >> np.arange(EXACT_M) & 1)
-    np.testing.assert_allclose(rademacher.exact(finite), in_one_piece(values, signs), rtol=1e-12)
+    np.testing.assert_allclose(rademacher.complexity(finite), in_one_piece(values, signs), rtol=1e-12)
 
     points = rng.normal(size=(BALL_M, 20))
     squares = (points**2).sum(axis=1)
@@ -39,15 +39,15 @@ def races() -> list[Race]:
     ours = partial(rademacher.monte_carlo, ball, DRAWS, random_state=0)
     draws = rng.choice([-1.0, 1.0], size=(DRAWS, BALL_M))
     # these are other signs than ours: the means differ by a few standard errors
-    found = ours()
-    assert abs(draw_by_draw(gram, draws) - found.value) < 6 * found.standard_error
+    result = ours()
+    assert abs(draw_by_draw(gram, draws) - result.value) < 6 * result.standard_error
 
     return [
         Race(
             id="rademacher-exact",
             title="Rademacher complexity, exact",
             condition=f"m = {EXACT_M}, {FUNCTIONS} functions, one thread",
-            ours=partial(rademacher.exact, finite),
+            ours=partial(rademacher.complexity, finite),
             peer=partial(in_one_piece, values, signs),
             peer_name="NumPy's product with all signs",
             threads=1,

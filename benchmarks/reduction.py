@@ -1,6 +1,6 @@
-"""One-vs-all and one-vs-one against ``sklearn.multiclass``, with the same machines inside.
+"""One-vs-all and one-vs-one against ``sklearn.multiclass``, with the same classifiers inside.
 
-Both fit the same binary machines to the same examples; what differs is what is done around them. The
+Both fit the same binary classifiers to the same examples; what differs is what is done around them. The
 promise is for the total times, and for the upper end of what nine repetitions leave open. In predicting,
 both break ties of votes by the sums of scores, as scikit-learn does.
 """
@@ -24,7 +24,7 @@ ENTRIES = [
     (LinearSVC(random_state=0), 10, 0.9, 0.5),
     (LinearSVC(random_state=0), 26, 0.9, 0.5),
     (LinearSVC(random_state=0), 100, 0.9, 0.5),
-    # not linear: a machine is asked as often as scikit-learn asks it, or half as often
+    # not linear: a classifier scores as often as in scikit-learn, or half as often
     (GaussianNB(), 26, 1.05, 0.75),
 ]
 
@@ -35,19 +35,19 @@ def races() -> list[Race]:
 
 def of_one_base(base: Any, k: int, all_at_most: float, one_at_most: float) -> list[Race]:
     X, y = make_blobs(A_CLASS * k, FEATURES, centers=k, cluster_std=4.0, random_state=0)
-    found = []
+    result = []
     for name, ours, peer, at_most in (
         ("all", OneVsAll(base), OneVsRestClassifier(base), all_at_most),
         ("one", OneVsOne(base, ties="sum"), OneVsOneClassifier(base), one_at_most),
     ):
         ours.fit(X, y)
         peer.fit(X, y)
-        # the machines are the same up to the names of their two labels, and so up to rounding
+        # the classifiers are the same up to the names of their two labels, and so up to rounding
         assert np.mean(ours.predict(X) == peer.predict(X)) > 0.98
         condition = f"{type(base).__name__}, k = {k}, {len(X):,} examples, {FEATURES} features, one thread"
         for act, claim in (("fit", FIT_AT_MOST), ("predict", at_most)):
             arguments = (X, y) if act == "fit" else (X,)
-            found.append(
+            result.append(
                 Race(
                     id=f"reduction-{act}-one-vs-{name}-{type(base).__name__.lower()}-{k:03}",
                     title=f"One-vs-{name}, {act}",
@@ -61,4 +61,4 @@ def of_one_base(base: Any, k: int, all_at_most: float, one_at_most: float) -> li
                     surely=True,
                 )
             )
-    return found
+    return result

@@ -1,10 +1,10 @@
-"""The machines for k classes against LIBLINEAR, LIBSVM and the textbook's quadratic program.
+"""The multi-class SVMs against LIBLINEAR, LIBSVM and the textbook's quadratic program.
 
-The linear machine and LIBLINEAR's minimise the same. LIBLINEAR stops at a violation of the optimality
+The linear classifier and LIBLINEAR's minimise the same. LIBLINEAR stops at a violation of the optimality
 conditions, not at a gap, and shows no dual value: of the tolerances below its largest is taken whose primal
-value is within the gap that is asked of us of a dual value that is nearly the largest. The
-kernel machine has no like in scikit-learn: ``SVC`` solves one machine for each pair of classes, with a bias
-each; ours has none. Its largest tolerance is taken for which their gaps in sum are what is asked of us,
+value is within the required gap of a dual value that is nearly the largest. The kernel
+classifier has no like in scikit-learn: ``SVC`` solves one classifier for each pair of classes, with a bias
+each; ours has none. Its largest tolerance is taken for which their gaps in sum are what is required of us,
 relative to their primal values in sum.
 
 The data sets of KEEL come from the package index: see :mod:`benchmarks.keel`.
@@ -78,10 +78,10 @@ def linear(name: str, X: np.ndarray, y: np.ndarray, C: float) -> Race:
     )
 
 
-def gap_of_pairs(machine: SVC, gram: np.ndarray, y: np.ndarray, C: float) -> float:
-    """The gaps of all machines in sum, each at its best bias, relative to their primal values in sum."""
-    starts = np.concatenate([[0], np.cumsum(machine.n_support_)])
-    of_class = [np.flatnonzero(y == label) for label in machine.classes_]
+def gap_of_pairs(model: SVC, gram: np.ndarray, y: np.ndarray, C: float) -> float:
+    """The gaps of all classifiers in sum, each at its best bias, relative to their primal values in sum."""
+    starts = np.concatenate([[0], np.cumsum(model.n_support_)])
+    of_class = [np.flatnonzero(y == label) for label in model.classes_]
     primal = dual = 0.0
     for first, second in combinations(range(len(of_class)), 2):
         members = np.concatenate([of_class[first], of_class[second]])
@@ -89,7 +89,7 @@ def gap_of_pairs(machine: SVC, gram: np.ndarray, y: np.ndarray, C: float) -> flo
         beta = np.zeros(len(y))
         for one, row in ((first, second - 1), (second, first)):
             rows = slice(starts[one], starts[one + 1])
-            beta[machine.support_[rows]] = machine.dual_coef_[row, rows]
+            beta[model.support_[rows]] = model.dual_coef_[row, rows]
         beta = beta[members]
         inner = gram[np.ix_(members, members)] @ beta
         square = beta @ inner
@@ -144,8 +144,8 @@ def against_the_textbook(m: int, k: int, gap: float, at_most: float) -> Race:
     rng = np.random.default_rng(0)
     y = np.arange(m) % k
     X = rng.normal(size=(m, 10)) + rng.normal(size=(k, 10))[y]
-    machine = CrammerSinger(kernel="rbf", gamma=0.1).fit(X, y)
-    gram = machine.kernel_.gram(X)
+    model = CrammerSinger(kernel="rbf", gamma=0.1).fit(X, y)
+    gram = model.kernel_.gram(X)
     block = at_most < 0.1
     ours: Any = partial(solve_block, gram, y, tol=gap) if block else partial(solve_interior, gram, y, tol=gap)
     peer = partial(solve_qp, gram, y, tol=gap)
@@ -177,7 +177,7 @@ def first_call(kernel: str) -> float:
 
 
 def _new_process(code: str) -> str:
-    """What it prints. It keeps the byte code of what it imports, as Python does unless it is told not to."""
+    """What it prints. It keeps the byte code of what it imports, as Python does by default."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, "-c", code]
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
@@ -205,16 +205,16 @@ def _only_import() -> None:
 
 
 def races() -> list[Race]:
-    found = []
+    result = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of peers at their loosest
         for name, X, y in data():
             X = scale(X)
-            found += [linear(name, X, y, C) for C in (0.1, 1.0, 10.0)]
+            result += [linear(name, X, y, C) for C in (0.1, 1.0, 10.0)]
             if name in ("digits", "optdigits"):
-                found += [with_kernel(name, X, y, C) for C in (1.0, 10.0)]
-        found.append(predicting())
-        found.append(against_the_textbook(400, 5, 1e-6, 0.01))
-        found.append(against_the_textbook(400, 5, 1e-8, 0.2))
-        found += [starting(kernel) for kernel in ("linear", "rbf")]
-    return found
+                result += [with_kernel(name, X, y, C) for C in (1.0, 10.0)]
+        result.append(predicting())
+        result.append(against_the_textbook(400, 5, 1e-6, 0.01))
+        result.append(against_the_textbook(400, 5, 1e-8, 0.2))
+        result += [starting(kernel) for kernel in ("linear", "rbf")]
+    return result

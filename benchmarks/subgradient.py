@@ -1,7 +1,7 @@
-"""One epoch of the subgradient machine against scikit-learn's ``SGDClassifier`` with the hinge.
+"""One epoch of SubgradientMachine against scikit-learn's ``SGDClassifier`` with the hinge.
 
-Scikit-learn learns k binary machines, one against all others; we learn one machine for all classes, end with
-an average of the iterates, and compute a certificate. Both visit every example once, and both in random
+Scikit-learn learns k binary classifiers, one against all others; we learn one classifier for all classes, end
+with an average of the iterates, and compute a certificate. Both visit every example once, and both in random
 order. The sparse race has as many features as words of a language; its memory is counted in copies of the
 entries of X and of W. The last race is with ourselves: twice the entries in a row, of as many features, take
 no more than about twice the time.
@@ -33,7 +33,7 @@ def races() -> list[Race]:
     )
     topics = rng.normal(size=(50_000, CLASSES))
     sparse, fuller = ((rows, (rows @ topics).argmax(axis=1)) for rows in (words, more))
-    found = []
+    result = []
     for kind, (X, y), condition in (
         ("dense", dense, "100,000 examples, 50 features"),
         ("sparse", sparse, "20,000 examples, 50,000 features, 100 of them not zero"),
@@ -41,40 +41,40 @@ def races() -> list[Race]:
         for loss in LOSSES:
             ours = SubgradientMachine(loss, C=1e-3, max_iter=1, random_state=0)
             peer = SGDClassifier(max_iter=1, tol=None, random_state=0)
-            found.append(
+            result.append(
                 Race(
                     id=f"subgradient-{kind}-{loss}",
                     title=f"Subgradient epoch, {kind}, {loss}",
                     condition=f"{condition}, {CLASSES} classes, one epoch, one thread",
-                    ours=lambda machine=ours, X=X, y=y: _fit(machine, X, y),
-                    peer=lambda machine=peer, X=X, y=y: machine.fit(X, y),
+                    ours=lambda model=ours, X=X, y=y: _fit(model, X, y),
+                    peer=lambda model=peer, X=X, y=y: model.fit(X, y),
                     peer_name="scikit-learn's SGDClassifier",
                     threads=1,
                     at_most=AT_MOST[kind],
                     input_bytes=size(X),
                 )
             )
-    machine = SubgradientMachine(C=1e-3, max_iter=1, random_state=0)
-    found.append(
+    model = SubgradientMachine(C=1e-3, max_iter=1, random_state=0)
+    result.append(
         Race(
             id="subgradient-entries",
             title="Subgradient epoch, twice the entries",
             condition=f"20,000 examples, 50,000 features, 200 of them not zero, {CLASSES} classes, one epoch",
-            ours=lambda: _fit(machine, *fuller),
-            peer=lambda: _fit(machine, *sparse),
+            ours=lambda: _fit(model, *fuller),
+            peer=lambda: _fit(model, *sparse),
             peer_name="the same with 100 that are not zero",
             threads=1,
             at_most=AT_MOST["entries"],
             input_bytes=size(more),
         )
     )
-    return found
+    return result
 
 
-def _fit(machine: SubgradientMachine, X: Any, y: Any) -> None:
+def _fit(model: SubgradientMachine, X: Any, y: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # one epoch is not to be enough
-        machine.fit(X, y)
+        model.fit(X, y)
 
 
 def size(X: Any) -> int:

@@ -1,6 +1,6 @@
 """Growing, asking and pruning trees against scikit-learn's, on one thread.
 
-Both grow the same trees wherever the best question is unique. The path of prices includes growing, as
+Both grow the same trees wherever the best question is unique. The path of penalties includes growing, as
 scikit-learn's own function does.
 """
 
@@ -61,7 +61,7 @@ def on(name: str, X: np.ndarray, y: np.ndarray, at_most: float) -> Iterator[Race
 
     peer_path = partial(DecisionTreeClassifier(random_state=0).cost_complexity_pruning_path, X, y)
     np.testing.assert_allclose(
-        pruning.sequence(peer).alphas[-1], peer_path().ccp_alphas[-1] * len(y), rtol=1e-9
+        pruning.sequence(peer).penalties[-1], peer_path().ccp_alphas[-1] * len(y), rtol=1e-9
     )
     yield race("path", "The path of prices", ours_path, peer_path, 1.0)
 

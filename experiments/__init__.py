@@ -35,7 +35,7 @@ def write(
     tables: Mapping[str, Iterable[Mapping[str, Any]]],
     folder: Path = RESULTS,
 ) -> None:
-    """Write a result, a row of a table a line, with the versions, the machine and the seed that made it.
+    """Write a result, a row of a table a line, with the versions, the computer and the seed that made it.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 With stumps, it also makes its mistakes on the other data sets of the races, in fewer splits.
 
-For every split each machine is trained once; its mistakes on the test part are stored, split by split, so
+For every split each classifier is trained once; its mistakes on the test part are stored, split by split, so
 that a chapter can pair them. Times are those of the processor, the least of several; exponents are fitted.
 """
 
@@ -39,7 +39,7 @@ VARIED = {
 REPEATS = 5
 
 
-def machines() -> dict[str, Any]:
+def models() -> dict[str, Any]:
     """Stumps and trees, each with AdaBoost.MH and with SAMME, and one AdaBoost for each class."""
     stump = DecisionTreeClassifier(max_depth=1)
     tree = DecisionTreeClassifier(max_leaf_nodes=LEAVES)
@@ -65,30 +65,30 @@ def splits(X: np.ndarray, y: np.ndarray, n: int = SPLITS) -> list[tuple[np.ndarr
 
 
 def compare(name: str, X: np.ndarray, y: np.ndarray, n: int, only: str) -> Iterator[dict[str, Any]]:
-    """Mistakes on each test part of each machine whose name ends like ``only``."""
+    """Mistakes on each test part of each classifier whose name ends like ``only``."""
     parts = splits(X, y, n)
-    for machine_name, machine in machines().items():
-        if machine_name.endswith(only):
+    for title, model in models().items():
+        if title.endswith(only):
             wrong = []
             for train, test in parts:
-                fitted = clone(machine).fit(X[train], y[train])
+                fitted = clone(model).fit(X[train], y[train])
                 wrong.append(int((fitted.predict(X[test]) != y[test]).sum()))
-            print(f"{name:9} {machine_name:28} {sum(wrong)} mistakes", flush=True)
-            yield {"data": name, "machine": machine_name, "n_test": len(parts[0][1]), "mistakes": wrong}
+            print(f"{name:9} {title:28} {sum(wrong)} mistakes", flush=True)
+            yield {"data": name, "machine": title, "n_test": len(parts[0][1]), "mistakes": wrong}
 
 
 def seconds(T: int, m: int, k: int, N: int) -> float:
     """Time to fit T rounds to m examples of k classes with N features, all values different."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(m, N)), rng.integers(k, size=m)
-    machine, times = AdaBoostMH(n_estimators=T), []
-    machine.fit(X[: 10 * k], y[: 10 * k])
+    model, times = AdaBoostMH(n_estimators=T), []
+    model.fit(X[: 10 * k], y[: 10 * k])
     for _ in range(REPEATS):
         start = process_time()
-        machine.fit(X, y)
+        model.fit(X, y)
         times.append(process_time() - start)
-    if machine.n_estimators_ != T:
-        raise RuntimeError(f"there should be {T} rounds, found {machine.n_estimators_}")
+    if model.n_estimators_ != T:
+        raise RuntimeError(f"there should be {T} rounds, found {model.n_estimators_}")
     return min(times)
 
 

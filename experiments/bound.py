@@ -67,14 +67,14 @@ def run(k: int, m: int = M, rho: float = RHO, draws: int = DRAWS, seed: int = 0)
     suprema = {name: np.concatenate([a[name] + b[name] for a, b in parts]) / m for name in STEPS}
     single = suprema["total"] * rho / k**2 / 2
 
-    price = {"expected supremum": float(deviation.mean())}
-    price |= {name: float(column.mean()) for name, column in suprema.items()}
+    penalty = {"expected supremum": float(deviation.mean())}
+    penalty |= {name: float(column.mean()) for name, column in suprema.items()}
     # counts of failures: the fixed part of each bound against what it has to cover, sample by sample
     failures = {}
     for delta in DELTAS:
         confidence = bound.uniform(0, 0, m, delta).confidence
         failures[str(delta)] = {
-            name: int((excess > value + confidence).sum()) for name, value in price.items()
+            name: int((excess > value + confidence).sum()) for name, value in penalty.items()
         }
         failures[str(delta)]["no price"] = int((excess > confidence).sum())
     standard_error = {"expected supremum": float(deviation.std() / draws**0.5)}
@@ -91,7 +91,7 @@ def run(k: int, m: int = M, rho: float = RHO, draws: int = DRAWS, seed: int = 0)
         "seen": float(seen[rows, best].mean()),
         "complexity": float(single.mean()),
         "complexity_error": float(single.std() / draws**0.5),
-        "price": price,
+        "price": penalty,
         "price_error": standard_error,
         "quantiles": {str(delta): float(np.quantile(excess, 1 - delta)) for delta in DELTAS},
         "failures": failures,

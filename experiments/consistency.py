@@ -1,12 +1,12 @@
-"""Machines that minimise each surrogate, with more and more examples: what chapter `consistency` reads.
+"""Classifiers that minimise each surrogate, with more and more examples: what chapter `consistency` reads.
 
 Drawn examples: the inputs are places on a circle, the class probabilities of each place are known, and so is
-the error of every rule. A kernel machine is trained with each surrogate on m examples, with a penalty that
+the error of every rule. A kernel classifier is trained with each surrogate on m examples, with a penalty that
 fades as m grows. Where no class has a majority, the surrogates part; where one has, they do not. Scores that
-are nearer to each other than the training is accurate are ties, and tied classes share the answer.
+are nearer to each other than the training is accurate are ties, and tied classes share the prediction.
 
-Real examples: the same machines with a Gaussian kernel, the price chosen on a validation part.
-Every machine comes with a certified gap between its objective and the least one.
+Real examples: the same classifiers with a Gaussian kernel, the penalty chosen on a validation part.
+Every classifier comes with a certified gap between its objective and the least one.
 """
 
 from collections.abc import Iterator
@@ -27,19 +27,19 @@ from mcutils.softmax import softmax
 SIZES, DRAWS, FADE = (100, 1000, 10_000, 100_000, 1_000_000), 10, 10.0
 TIE = 0.01  # scores nearer than this are tied; those of drawn examples are certified to be more accurate
 ALL_PAIRS = "all-pairs hinge"
-MACHINES = (*consistency.SURROGATES, ALL_PAIRS)
-PRICES, SPLITS = (1.0, 10.0, 100.0, 1000.0, 10_000.0), 10
+CLASSIFIERS = (*consistency.SURROGATES, ALL_PAIRS)
+PENALTIES, SPLITS = (1.0, 10.0, 100.0, 1000.0, 10_000.0), 10
 # up to so many multipliers Crammer-Singer is solved without forming products, slowly and precisely
 PRECISE = 800
 
 
-# --- one machine ------------------------------------------------------------------------------------------
+# --- one classifier ---------------------------------------------------------------------------------------
 
 
 def train(surrogate: str, X: np.ndarray, shares: np.ndarray, C: float) -> tuple[np.ndarray, float]:
     """The W that minimises half its squared norm plus C times the mean loss of the scores X W.
 
-    Row i of the shares says how often input i comes with each class; the sum of all is 1. Returned with an
+    Row i of the shares is how often input i comes with each class; the sum of all is 1. Returned with an
     upper bound of how far the objective is above its minimum.
     """
     solve = polyhedral if surrogate in consistency.POLYHEDRAL else smooth
@@ -50,26 +50,26 @@ def polyhedral(surrogate: str, X: np.ndarray, shares: np.ndarray, C: float) -> t
     """By the dual: cvxopt finds a multiplier for every piece of the loss at every input."""
     pieces = consistency._pieces(surrogate, shares.shape[1])
     a, b, groups = (part.astype(float) for part in (pieces.a, pieces.b, pieces.groups))
-    prices = C * shares @ pieces.weights.T  # of the groups, at each input
-    i, piece = np.nonzero((prices @ groups > 0) & b.any(axis=1))
-    at, group = np.nonzero(prices > 0)
+    penalties = C * shares @ pieces.weights.T  # of the groups, at each input
+    i, piece = np.nonzero((penalties @ groups > 0) & b.any(axis=1))
+    at, group = np.nonzero(penalties > 0)
     sums = groups[np.ix_(group, piece)] * (at[:, None] == i)
-    answer = cvxopt.solvers.qp(
+    solved = cvxopt.solvers.qp(
         cvxopt.matrix((X @ X.T)[np.ix_(i, i)] * (b @ b.T)[np.ix_(piece, piece)]),
         cvxopt.matrix(-a[piece]),
         cvxopt.sparse([cvxopt.matrix(sums), cvxopt.spdiag([-1.0] * len(i))]),
-        cvxopt.matrix(np.concatenate([prices[at, group], np.zeros(len(i))])),
+        cvxopt.matrix(np.concatenate([penalties[at, group], np.zeros(len(i))])),
         kktsolver="ldl" if surrogate == "crammer_singer" and len(i) <= PRECISE else "chol",
         options={"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12},
     )
-    found = np.zeros((len(X), len(a)))
-    found[i, piece] = np.maximum(np.array(answer["x"]).ravel(), 0.0)
-    beyond = np.divide(found @ groups.T, prices, out=np.zeros_like(prices), where=prices > 0)
-    found /= np.maximum(1.0, beyond) @ groups
-    W = -X.T @ (found @ b)
+    result = np.zeros((len(X), len(a)))
+    result[i, piece] = np.maximum(np.array(solved["x"]).ravel(), 0.0)
+    beyond = np.divide(result @ groups.T, penalties, out=np.zeros_like(penalties), where=penalties > 0)
+    result /= np.maximum(1.0, beyond) @ groups
+    W = -X.T @ (result @ b)
     square = 0.5 * np.vdot(W, W)
     primal = square + C * np.vdot(shares, consistency.losses(surrogate, X @ W))
-    return W, primal - (np.sum(found @ a) - square)
+    return W, primal - (np.sum(result @ a) - square)
 
 
 def smooth(surrogate: str, X: np.ndarray, shares: np.ndarray, C: float) -> tuple[np.ndarray, float]:
@@ -94,21 +94,21 @@ def smooth(surrogate: str, X: np.ndarray, shares: np.ndarray, C: float) -> tuple
 
 
 def all_pairs(X: np.ndarray, shares: np.ndarray, C: float) -> list[tuple[np.ndarray, float]]:
-    """A hinge machine for every pair: Crammer-Singer of two classes, with the difference of the scores."""
+    """A hinge classifier for every pair: Crammer-Singer of two classes, with the difference of the scores."""
     return [train("crammer_singer", X, shares[:, pair], C) for pair in pairs(shares.shape[1])]
 
 
 def scores(
-    machine: str, X: np.ndarray, shares: np.ndarray, C: float, Z: np.ndarray
+    model: str, X: np.ndarray, shares: np.ndarray, C: float, Z: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """The scores at Z of a machine trained at X, and how far each may be from those of the best machine.
+    """The scores at Z of a classifier trained at X, and how far each may be from those of the best one.
 
     The objective grows by half the squared distance from its minimiser at least. Votes are counted with half
     a vote for a tied duel; their accuracy is that of the duels.
     """
     length = np.sqrt(np.square(Z).sum(axis=1).max())
-    if machine != ALL_PAIRS:
-        W, gap = train(machine, X, shares, C)
+    if model != ALL_PAIRS:
+        W, gap = train(model, X, shares, C)
         return Z @ W, length * np.sqrt(2 * max(gap, 0.0))
     trained = all_pairs(X, shares, C)
     duels = np.column_stack([Z @ (W[:, 0] - W[:, 1]) for W, _ in trained])
@@ -149,46 +149,46 @@ def draw(p: np.ndarray, m: int, seed: int) -> np.ndarray:
 
 
 def error(s: np.ndarray, p: np.ndarray, tie: float) -> tuple[float, float]:
-    """The probability of a wrong answer, where tied classes share it; and the share of places with a tie."""
+    """The probability of a mistake, where tied classes share it; and the share of places with a tie."""
     top = s >= s.max(axis=1, keepdims=True) - tie
     right = (top * p).sum(axis=1) / top.sum(axis=1)
     return float(1 - right.mean()), float((top.sum(axis=1) > 1).mean())
 
 
-def limit(machine: str, p: np.ndarray) -> float:
+def limit(model: str, p: np.ndarray) -> float:
     """The error of scores that minimise the conditional risk at each place."""
-    if machine == ALL_PAIRS:
+    if model == ALL_PAIRS:
         first, second = pairs(p.shape[1]).T
         best = votes(p[:, first] - p[:, second])
     else:
-        best = np.array([consistency.minimise(machine, row / row.sum()).scores for row in p])
+        best = np.array([consistency.minimise(model, row / row.sum()).scores for row in p])
     return error(best, p, 1e-9)[0]
 
 
 def drawn(name: str, p: np.ndarray, X: np.ndarray) -> Iterator[dict[str, Any]]:
-    """Each machine on each number of examples, with a price that grows as the root of that number."""
-    for machine in MACHINES:
+    """Each classifier on each number of examples, with a penalty that grows as the root of that number."""
+    for model in CLASSIFIERS:
         for m in SIZES:
-            found = []
+            result = []
             for seed in range(DRAWS):
-                s, accuracy = scores(machine, X, draw(p, m, seed) / m, FADE * m**0.5, X)
+                s, accuracy = scores(model, X, draw(p, m, seed) / m, FADE * m**0.5, X)
                 if 2 * accuracy > TIE:
-                    raise RuntimeError(f"{machine}, m={m}: scores are known to {accuracy:.1e} only")
-                found.append(error(s, p, TIE))
-            wrong, tied = np.round(np.transpose(found), 6).tolist()
-            print(f"{name:20} {machine:16} {m:8} {np.mean(wrong):.4f}, ties {np.mean(tied):.2f}", flush=True)
-            yield {"design": name, "machine": machine, "m": m, "errors": wrong, "tied": tied}
+                    raise RuntimeError(f"{model}, m={m}: scores are known to {accuracy:.1e} only")
+                result.append(error(s, p, TIE))
+            wrong, tied = np.round(np.transpose(result), 6).tolist()
+            print(f"{name:20} {model:16} {m:8} {np.mean(wrong):.4f}, ties {np.mean(tied):.2f}", flush=True)
+            yield {"design": name, "machine": model, "m": m, "errors": wrong, "tied": tied}
 
 
 # --- real examples ----------------------------------------------------------------------------------------
 
 
 def real(name: str) -> Iterator[dict[str, Any]]:
-    """Mistakes on the test third of each split; the price has the fewest on the validation third."""
-    found = data.load(name)
-    X, labels = found.X, np.unique(found.y, return_inverse=True)[1]
-    mistakes: dict[str, list[int]] = {machine: [] for machine in MACHINES}
-    worst = dict.fromkeys(MACHINES, 0.0)
+    """Mistakes on the test third of each split; the penalty has the fewest on the validation third."""
+    result = data.load(name)
+    X, labels = result.X, np.unique(result.y, return_inverse=True)[1]
+    mistakes: dict[str, list[int]] = {model: [] for model in CLASSIFIERS}
+    worst = dict.fromkeys(CLASSIFIERS, 0.0)
     unsure: list[bool] = []
     for seed in range(SPLITS):
         order = np.random.default_rng(seed).permutation(len(X))
@@ -198,20 +198,20 @@ def real(name: str) -> Iterator[dict[str, Any]]:
         values, vectors = np.linalg.eigh(K[train_rows])
         Z = K @ (vectors[:, values > 1e-10] / np.sqrt(values[values > 1e-10]))
         shares = np.eye(labels.max() + 1)[labels[train_rows]] / len(train_rows)
-        for machine in MACHINES:
+        for model in CLASSIFIERS:
             tried = []
-            for C in PRICES:
-                s, accuracy = scores(machine, Z[train_rows], shares, C, Z)
+            for C in PENALTIES:
+                s, accuracy = scores(model, Z[train_rows], shares, C, Z)
                 wrong = s.argmax(axis=1) != labels
                 tried.append((wrong[validation].sum(), C, wrong[test].sum(), accuracy, s[test]))
             best = min(tried, key=lambda one: one[:2])
-            mistakes[machine].append(int(best[2]))
-            worst[machine] = max(worst[machine], best[3])
-            if machine == "softmax":
+            mistakes[model].append(int(best[2]))
+            worst[model] = max(worst[model], best[3])
+            if model == "softmax":
                 unsure += (softmax(best[4]).max(axis=1) < 0.5).tolist()
-    for machine in MACHINES:
-        print(f"{name:9} {machine:16} {sum(mistakes[machine])} mistakes, {worst[machine]:.0e}", flush=True)
-        yield {"data": name, "machine": machine, "n_test": len(test), "mistakes": mistakes[machine]}
+    for model in CLASSIFIERS:
+        print(f"{name:9} {model:16} {sum(mistakes[model])} mistakes, {worst[model]:.0e}", flush=True)
+        yield {"data": name, "machine": model, "n_test": len(test), "mistakes": mistakes[model]}
     print(f"{name:9} without a probability above 1/2: {np.mean(unsure):.4f}")
     yield {"data": name, "no_majority": round(float(np.mean(unsure)), 4)}
 
@@ -222,11 +222,18 @@ def main() -> None:
         rows, bayes, limits = [], {}, {}
         for name, p in designs().items():
             bayes[name] = round(float(1 - p.max(axis=1).mean()), 6)
-            limits[name] = {machine: round(limit(machine, p), 6) for machine in MACHINES}
+            limits[name] = {model: round(limit(model, p), 6) for model in CLASSIFIERS}
             print(f"{name:20} limits {limits[name]}", flush=True)
             rows += drawn(name, p, place_features(len(p)))
         tables = [table for name in ("penguins", "vehicle") for table in real(name)]
-    settings = {"sizes": SIZES, "draws": DRAWS, "fade": FADE, "tie": TIE, "prices": PRICES, "splits": SPLITS}
+    settings = {
+        "sizes": SIZES,
+        "draws": DRAWS,
+        "fade": FADE,
+        "tie": TIE,
+        "prices": PENALTIES,
+        "splits": SPLITS,
+    }
     head = {"settings": settings, "bayes": bayes, "limits": limits}
     seeds = list(range(max(DRAWS, SPLITS)))
     write("consistency", seed=seeds, settings=head, tables={"rows": rows, "real": tables})

@@ -46,16 +46,16 @@ def run_split(
 ) -> dict[str, float]:
     """Mistakes of each decoding on the test part, and the mean training error of the columns."""
     train, test = split
-    machine = ecoc.OutputCode(learner, code=code, random_state=seed).fit(X[train], y[train])
-    scores = machine.column_scores(X[test])
-    truth = np.searchsorted(machine.classes_, y[test])
-    decoded = {name: ecoc.decode(scores, machine.code_, name) for name in DECODINGS}
+    model = ecoc.OutputCode(learner, code=code, random_state=seed).fit(X[train], y[train])
+    scores = model.column_scores(X[test])
+    truth = np.searchsorted(model.classes_, y[test])
+    decoded = {name: ecoc.decode(scores, model.code_, name) for name in DECODINGS}
     result: dict[str, float] = {name: int(np.sum(d.winner != truth)) for name, d in decoded.items()}
     hamming = decoded["hamming"]
     result["hamming_tied"] = int(np.sum((hamming.winner != truth) & hamming.tied))
-    asked = machine.code_[np.searchsorted(machine.classes_, y[train])]
-    wrong = np.sign(machine.column_scores(X[train])) != asked
-    result["columns"] = round(float(np.mean([wrong[a != 0, s].mean() for s, a in enumerate(asked.T)])), 4)
+    wanted = model.code_[np.searchsorted(model.classes_, y[train])]
+    wrong = np.sign(model.column_scores(X[train])) != wanted
+    result["columns"] = round(float(np.mean([wrong[a != 0, s].mean() for s, a in enumerate(wanted.T)])), 4)
     return result
 
 

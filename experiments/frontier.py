@@ -2,7 +2,7 @@
 
 Classes are drawn by `mcutils.data.prototypes`, whose Bayes rule is known. For every k and seed each method
 is trained on as many examples of each class; what it costs and how often it errs is stored. Times are those
-of the processor, one thread, the least of several where they are short. `LAST` says where a method ends
+of the processor, one thread, the least of several where they are short. `LAST` has where a method ends
 because it takes too long.
 
 It takes about seven minutes of the processor.
@@ -36,7 +36,7 @@ SEEDS, LARGE = (0, 1, 2), 3000  # the largest k is run with the first seed only
 
 # Chosen from powers of ten on a draw of its own, k = 100 and seed 100: see `choose`.
 ALPHA = {"all classes": 1.0, "node": 100.0, "pair": 1000.0}
-PRICE = {"logistic": 0.01, "softmax": 0.01, "Crammer-Singer": 0.01}
+PENALTY = {"logistic": 0.01, "softmax": 0.01, "Crammer-Singer": 0.01}
 
 # The largest k at which a method is run at all, and with all seeds.
 LAST = {
@@ -58,15 +58,15 @@ def pooled() -> Any:
 
 def trees(nature: Prototypes) -> dict[str, Any]:
     """Filter trees, and label trees of pairs, with every order; label trees of more branches."""
-    node, found = RidgeOneVsAll(ALPHA["node"]), {}
+    node, result = RidgeOneVsAll(ALPHA["node"]), {}
     orders = {"random": "random", "confusion": "confusion", "means": "means", "true": nature.order}
     for name, order in orders.items():
-        found[f"filter tree, {name}"] = FilterTree(node, order=order, random_state=0)
-        found[f"label tree 2, {name}"] = LabelTree(node, branching=2, order=order, random_state=0)
+        result[f"filter tree, {name}"] = FilterTree(node, order=order, random_state=0)
+        result[f"label tree 2, {name}"] = LabelTree(node, branching=2, order=order, random_state=0)
     for name in ("confusion", "means"):
-        found[f"label tree 32, {name}"] = LabelTree(node, branching=32, order=name)
-    found["label tree 32, means, pooled"] = LabelTree(pooled(), branching=32, order="means")
-    return found
+        result[f"label tree 32, {name}"] = LabelTree(node, branching=32, order=name)
+    result["label tree 32, means, pooled"] = LabelTree(pooled(), branching=32, order="means")
+    return result
 
 
 def methods(nature: Prototypes) -> dict[str, Any]:
@@ -74,41 +74,41 @@ def methods(nature: Prototypes) -> dict[str, Any]:
     least_squares = RidgeOneVsAll(ALPHA["all classes"])
     return {
         "one-vs-all": least_squares,
-        "one-vs-all, logistic": OneVsAll(LogisticRegression(C=PRICE["logistic"])),
+        "one-vs-all, logistic": OneVsAll(LogisticRegression(C=PENALTY["logistic"])),
         "one-vs-one": OneVsOne(RidgeOneVsAll(ALPHA["pair"])),
         "random code": OutputCode(least_squares, code="dense", decoding="linear", random_state=0),
-        "softmax": SoftmaxRegression(C=PRICE["softmax"], tol=1e-2),
-        "Crammer-Singer": CrammerSinger(C=PRICE["Crammer-Singer"], tol=1e-2),
+        "softmax": SoftmaxRegression(C=PENALTY["softmax"], tol=1e-2),
+        "Crammer-Singer": CrammerSinger(C=PENALTY["Crammer-Singer"], tol=1e-2),
         "nearest mean": NearestCentroid(),
         "nearest mean, pooled": pooled(),
         **trees(nature),
     }
 
 
-def numbers(machine: Any) -> int:
-    """How many numbers a fitted machine needs to predict."""
-    if isinstance(machine, (FilterTree, LabelTree)):
-        return sum(numbers(part) for part in machine.estimators_ if not isinstance(part, int))
-    if hasattr(machine, "estimators_"):
-        code = machine.code_.size if hasattr(machine, "code_") else 0
-        return code + sum(numbers(part) for part in machine.estimators_)
-    if isinstance(machine, NearestCentroid):
-        return int(machine.centroids_.size)
-    return int(machine.coef_.size + np.size(machine.intercept_))
+def numbers(model: Any) -> int:
+    """How many numbers a fitted classifier needs to predict."""
+    if isinstance(model, (FilterTree, LabelTree)):
+        return sum(numbers(part) for part in model.estimators_ if not isinstance(part, int))
+    if hasattr(model, "estimators_"):
+        code = model.code_.size if hasattr(model, "code_") else 0
+        return code + sum(numbers(part) for part in model.estimators_)
+    if isinstance(model, NearestCentroid):
+        return int(model.centroids_.size)
+    return int(model.coef_.size + np.size(model.intercept_))
 
 
-def counts(machine: Any, k: int, m: int) -> dict[str, Any]:
-    """Weight vectors, how often training reads an example, and how many vectors an answer asks at most."""
-    if isinstance(machine, (FilterTree, LabelTree)):
-        degrees = [1 if len(children) == 2 else len(children) for children in machine.children_]
-        asked = np.zeros(k + len(degrees), dtype=int)
-        for node, (children, degree) in enumerate(zip(machine.children_, degrees, strict=True)):
-            asked[k + node] = degree + max(asked[child] for child in children)
-        reads = machine.n_examples_.sum() / m
-        return {"vectors": sum(degrees), "readings": round(reads, 2), "asked": int(asked[-1])}
-    if hasattr(machine, "estimators_"):
-        n = len(machine.estimators_)
-        return {"vectors": n, "readings": k - 1 if isinstance(machine, OneVsOne) else n, "asked": n}
+def counts(model: Any, k: int, m: int) -> dict[str, Any]:
+    """Weight vectors, how often training reads an example, and the most vectors that a prediction needs."""
+    if isinstance(model, (FilterTree, LabelTree)):
+        degrees = [1 if len(children) == 2 else len(children) for children in model.children_]
+        calls = np.zeros(k + len(degrees), dtype=int)
+        for node, (children, degree) in enumerate(zip(model.children_, degrees, strict=True)):
+            calls[k + node] = degree + max(calls[child] for child in children)
+        reads = model.n_examples_.sum() / m
+        return {"vectors": sum(degrees), "readings": round(reads, 2), "asked": int(calls[-1])}
+    if hasattr(model, "estimators_"):
+        n = len(model.estimators_)
+        return {"vectors": n, "readings": k - 1 if isinstance(model, OneVsOne) else n, "asked": n}
     return {"vectors": k, "readings": 1, "asked": k}
 
 
@@ -136,27 +136,27 @@ def rounded(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def run(name: str, machine: Any, k: int, seed: int, sample: tuple[np.ndarray, ...]) -> dict[str, Any]:
+def run(name: str, model: Any, k: int, seed: int, sample: tuple[np.ndarray, ...]) -> dict[str, Any]:
     """One row: what training costs, what predicting costs, and the mistakes on the test part."""
-    row = {"k": k, "method": name, "seed": seed, **judged(machine, sample)}
-    row |= {"parameters": numbers(machine), **counts(machine, k, len(sample[1]))}
+    row = {"k": k, "method": name, "seed": seed, **judged(model, sample)}
+    row |= {"parameters": numbers(model), **counts(model, k, len(sample[1]))}
     if seed == SEEDS[0]:
         # tracing slows down what makes many small arrays
         short = row["fit_seconds"] < TRACED
-        row["peak"] = rounded(peak(lambda: clone(machine).fit(*sample[:2]))) if short else None
+        row["peak"] = rounded(peak(lambda: clone(model).fit(*sample[:2]))) if short else None
     print(f"{k:5} {seed} {name:30} {shown(row)}", flush=True)
     return row
 
 
-def judged(machine: Any, sample: tuple[np.ndarray, ...]) -> dict[str, Any]:
+def judged(model: Any, sample: tuple[np.ndarray, ...]) -> dict[str, Any]:
     """Seconds to train, seconds to predict a batch, and mistakes."""
     X, y, X_test, y_test = sample
-    fit, _ = seconds(lambda: machine.fit(X, y))
-    machine.predict(X_test[:10])  # compiles
-    # a thousand at a time: the table of all scores at once costs a flat machine more than the scores
+    fit, _ = seconds(lambda: model.fit(X, y))
+    model.predict(X_test[:10])  # compiles
+    # a thousand at a time: the table of all scores at once costs a flat classifier more than the scores
     batches = X_test.reshape(-1, BATCH, FEATURES)
-    predict, answers = seconds(lambda: [machine.predict(batch) for batch in batches])
-    mistakes = int((np.concatenate(answers) != y_test).sum())
+    predict, predicted = seconds(lambda: [model.predict(batch) for batch in batches])
+    mistakes = int((np.concatenate(predicted) != y_test).sum())
     return {
         "fit_seconds": rounded(fit),
         "predict_seconds": rounded(predict * BATCH / N_TEST),
@@ -194,22 +194,22 @@ def grow() -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
             }
             bayes["mistakes"] = int((nature.predict(sample[2]) != sample[3]).sum())
             rows = []
-            for name, machine in methods(nature).items():
+            for name, model in methods(nature).items():
                 largest, thorough = LAST.get(name, (LARGE, LARGE))
                 if k <= (largest if seed == SEEDS[0] else thorough):
-                    rows.append(run(name, machine, k, seed, sample))
+                    rows.append(run(name, model, k, seed, sample))
             yield bayes, rows
 
 
 def race() -> Iterator[dict[str, Any]]:
-    """Flat machines on fewer and fewer principal components against trees with more and more branches."""
+    """Flat classifiers on fewer and fewer principal components against trees with more and more branches."""
     for seed in SEEDS:
         nature = make(RACE, seed)
         sample = draws(nature, RACE, seed)
         for kind, base in (("ridge", RidgeOneVsAll(ALPHA["node"])), ("pooled", pooled())):
             for branching in BRANCHING:
-                machine = LabelTree(base, branching=branching, order="means")
-                yield contest("tree", kind, branching, machine, seed, sample)
+                model = LabelTree(base, branching=branching, order="means")
+                yield contest("tree", kind, branching, model, seed, sample)
         for kind, base in (("ridge", RidgeOneVsAll(ALPHA["all classes"])), ("pooled", pooled())):
             for dimension in DIMENSIONS:
                 flat = base if dimension == FEATURES else make_pipeline(PCA(dimension, random_state=0), base)
@@ -217,9 +217,9 @@ def race() -> Iterator[dict[str, Any]]:
 
 
 def contest(
-    shape: str, kind: str, capacity: int, machine: Any, seed: int, sample: tuple[np.ndarray, ...]
+    shape: str, kind: str, capacity: int, model: Any, seed: int, sample: tuple[np.ndarray, ...]
 ) -> dict[str, Any]:
-    row = {"shape": shape, "machine": kind, "capacity": capacity, "seed": seed, **judged(machine, sample)}
+    row = {"shape": shape, "machine": kind, "capacity": capacity, "seed": seed, **judged(model, sample)}
     print(f"race: {shape} {kind:7} {capacity:4} {shown(row)}", flush=True)
     return row
 
@@ -241,7 +241,7 @@ def unrelated() -> Iterator[dict[str, Any]]:
 
 
 def shortlist(k: int, seed: int) -> dict[str, Any]:
-    """The part of 32 classes that a label tree comes to; then the best score of a flat machine inside it."""
+    """The part of 32 classes that a label tree comes to; then the best flat score inside it."""
     nature = make(k, seed)
     X, y, X_test, y_test = draws(nature, k, seed)
     tree = LabelTree(RidgeOneVsAll(ALPHA["node"]), branching=32, order="means").fit(X, y)
@@ -251,59 +251,59 @@ def shortlist(k: int, seed: int) -> dict[str, Any]:
             part[children] = node
     reached = part[tree.predict(X_test)]
     inside = part == reached[:, None]
-    found = {"k": k, "seed": seed, "size": 32, "missed": int((reached != part[y_test]).sum())}
+    result = {"k": k, "seed": seed, "size": 32, "missed": int((reached != part[y_test]).sum())}
     for name, flat in (("ridge", RidgeOneVsAll(ALPHA["all classes"])), ("pooled", pooled())):
         scores = flat.fit(X, y).decision_function(X_test)
-        found[f"{name}_all"] = int((scores.argmax(axis=1) != y_test).sum())
-        found[f"{name}_short"] = int((np.where(inside, scores, -np.inf).argmax(axis=1) != y_test).sum())
-    return found
+        result[f"{name}_all"] = int((scores.argmax(axis=1) != y_test).sum())
+        result[f"{name}_short"] = int((np.where(inside, scores, -np.inf).argmax(axis=1) != y_test).sum())
+    return result
 
 
 def rounds(k: int, seed: int) -> Iterator[dict[str, Any]]:
-    """In which round labels are lost, on test data, and what the bound of the path says."""
+    """In which round labels are lost, on test data, and what the bound of the path is."""
     nature = make(k, seed)
     sample = draws(nature, k, seed)
-    for name, machine in trees(nature).items():
+    for name, model in trees(nature).items():
         if name.startswith("filter tree"):
-            found = machine.fit(*sample[:2]).eliminations(*sample[2:])
+            result = model.fit(*sample[:2]).eliminations(*sample[2:])
             yield {
                 "k": k,
                 "seed": seed,
                 "method": name,
-                "error": round(found.error, 5),
-                "path_bound": round(found.path_bound, 4),
-                "by_round": [round(value, 5) for value in found.by_round.tolist()],
+                "error": round(result.error, 5),
+                "path_bound": round(result.path_bound, 4),
+                "by_round": [round(value, 5) for value in result.by_round.tolist()],
             }
 
 
 def choose() -> dict[str, dict[str, int]]:
-    """Mistakes for each candidate of `ALPHA` and `PRICE`, on a draw that is used for nothing else."""
+    """Mistakes for each candidate of `ALPHA` and `PENALTY`, on a draw that is used for nothing else."""
     nature = make(100, 100)
     X, y, X_test, y_test = draws(nature, 100, 100)
-    alphas, prices = (1.0, 10.0, 100.0, 1000.0), (0.001, 0.01, 0.1, 1.0)
+    alphas, penalties = (1.0, 10.0, 100.0, 1000.0), (0.001, 0.01, 0.1, 1.0)
     kinds: dict[str, tuple[tuple[float, ...], Callable[[float], Any]]] = {
         "all classes": (alphas, RidgeOneVsAll),
         "node": (alphas, lambda value: FilterTree(RidgeOneVsAll(value), order="means")),
         "pair": (alphas, lambda value: OneVsOne(RidgeOneVsAll(value))),
-        "logistic": (prices, lambda value: OneVsAll(LogisticRegression(C=value))),
-        "softmax": (prices, lambda value: SoftmaxRegression(C=value, tol=1e-2)),
-        "Crammer-Singer": (prices, lambda value: CrammerSinger(C=value, tol=1e-2)),
+        "logistic": (penalties, lambda value: OneVsAll(LogisticRegression(C=value))),
+        "softmax": (penalties, lambda value: SoftmaxRegression(C=value, tol=1e-2)),
+        "Crammer-Singer": (penalties, lambda value: CrammerSinger(C=value, tol=1e-2)),
     }
-    found: dict[str, dict[str, int]] = {}
+    result: dict[str, dict[str, int]] = {}
     for name, (values, kind) in kinds.items():
-        found[name] = {
+        result[name] = {
             str(value): int((kind(value).fit(X, y).predict(X_test) != y_test).sum()) for value in values
         }
-        best = min(values, key=lambda value, name=name: found[name][str(value)])
-        if best != {**ALPHA, **PRICE}[name]:
-            raise RuntimeError(f"{name} should be {best}, by its mistakes {found[name]}")
+        best = min(values, key=lambda value, name=name: result[name][str(value)])
+        if best != {**ALPHA, **PENALTY}[name]:
+            raise RuntimeError(f"{name} should be {best}, by its mistakes {result[name]}")
         print(f"chosen on another draw: {name} {best}", flush=True)
-    return found
+    return result
 
 
 def exponents(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Slopes of the logarithms of times and sizes against that of k, from k = 100 on."""
-    found = []
+    result = []
     for name in dict.fromkeys(row["method"] for row in rows):
         own = [row for row in rows if row["method"] == name and row["k"] >= 100]
         if len({row["k"] for row in own}) > 1:
@@ -312,8 +312,8 @@ def exponents(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 what: round(float(np.polyfit(logs, np.log([row[what] for row in own]), 1)[0]), 2)
                 for what in ("fit_seconds", "predict_seconds", "parameters")
             }
-            found.append({"method": name, "from": 100, "to": max(row["k"] for row in own), **slopes})
-    return found
+            result.append({"method": name, "from": 100, "to": max(row["k"] for row in own), **slopes})
+    return result
 
 
 def main() -> None:
@@ -342,7 +342,7 @@ def main() -> None:
         "seeds": SEEDS,
         "race": RACE,
     }
-    settings |= {"alpha": ALPHA, "price": PRICE, "unrelated": UNRELATED, "last": LAST}
+    settings |= {"alpha": ALPHA, "price": PENALTY, "unrelated": UNRELATED, "last": LAST}
     settings |= {"tried": chosen, "processor_seconds": round(process_time() - start)}
     write("frontier", seed=SEEDS, settings={"settings": settings}, tables=tables)
 

@@ -2,10 +2,10 @@
 
 Two studies. On real labels, glasses and vowels: Crammer-Singer with and without the costs of a tree; on the
 glasses also Weston-Watkins with the block map, the map of that tree and the map of a tree with the classes
-exchanged. Each example is answered by a machine that has seen nothing of its fold (for the vowels: not the
-speaker); the price C is chosen inside the training part, by five folds again, as the one of least mean
-distance in the tree. So no answer takes part in a choice. On drawn data, with classes that were made along a
-tree: the same three maps, from few examples to many, each at the price with the fewest mistakes, and at the
+exchanged. Each example is classified by a model that has seen nothing of its fold (for the vowels: not the
+speaker); C is chosen inside the training part, by five folds again, as the one of least mean distance in the
+tree. So no prediction takes part in a choice. On drawn data, with classes that were made along a
+tree: the same three maps, from few examples to many, each at the penalty with the fewest mistakes, and at the
 one with the fewest gross mistakes.
 """
 
@@ -26,8 +26,8 @@ VOWELS = {"hid": "front", "hId": "front", "hEd": "front", "hAd": "front"}
 VOWELS |= {"hYd": "unrounded", "had": "unrounded", "hed": "unrounded"}
 VOWELS |= {"hOd": "rounded", "hod": "rounded", "hUd": "rounded", "hud": "rounded"}
 VOWELS |= dict.fromkeys(("front", "unrounded", "rounded"), "vowel")
-PRICES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-LOW_PRICES = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03)
+PENALTIES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+LOW_PENALTIES = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03)
 SPLITS, FOLDS, TOL = 10, 5, 3e-3
 LEAVES, D, OWN, NOISE = 8, 20, 0.5, 1.5
 SIZES, DRAWS, TEST = (1, 2, 4, 8, 16), 100, 50
@@ -112,21 +112,21 @@ def problem(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, 
     return np.column_stack([X, np.ones(len(X))]), y, distance, groups, given.groups
 
 
-def machines(name: str) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
-    """Name, costs and map of each machine."""
+def models(name: str) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
+    """Name, costs and map of each classifier."""
     distance = problem(name)[2]
     flat = 1.0 - np.eye(len(distance))
-    found: dict[str, tuple[np.ndarray, np.ndarray | None]] = {
+    result: dict[str, tuple[np.ndarray, np.ndarray | None]] = {
         "all mistakes cost 1": (flat, None),
         "tree, largest cost 1": (distance / distance.max(), None),
         "tree, next relatives 1": (distance / 2, None),
     }
     if name == "glass":
         tree = hinge.ClassMap.hierarchy(PARENTS, list(KINDS)).matrix
-        found["block map"] = (flat, np.eye(len(KINDS)))
-        found["map of the tree"] = (flat, tree)
-        found["map of a wrong tree"] = (flat, tree[list(EXCHANGED)])
-    return found
+        result["block map"] = (flat, np.eye(len(KINDS)))
+        result["map of the tree"] = (flat, tree)
+        result["map of a wrong tree"] = (flat, tree[list(EXCHANGED)])
+    return result
 
 
 def parts(rows: np.ndarray, speakers: np.ndarray | None, seed: object) -> np.ndarray:
@@ -136,19 +136,19 @@ def parts(rows: np.ndarray, speakers: np.ndarray | None, seed: object) -> np.nda
     return (np.random.default_rng(seed).permutation(place.max() + 1) % FOLDS)[place]
 
 
-def folded(X: np.ndarray, y: np.ndarray, machine: tuple, C: float, fold: np.ndarray) -> np.ndarray:
-    """Answers to every example by a machine that has not seen its fold."""
-    answer = np.empty_like(y)
+def folded(X: np.ndarray, y: np.ndarray, model: tuple, C: float, fold: np.ndarray) -> np.ndarray:
+    """Predictions for every example by a classifier that has not seen its fold."""
+    predicted = np.empty_like(y)
     for part in range(FOLDS):
         seen = fold != part
-        answer[~seen] = np.argmax(X[~seen] @ train(X[seen], y[seen], C, *machine).T, axis=1)
-    return answer
+        predicted[~seen] = np.argmax(X[~seen] @ train(X[seen], y[seen], C, *model).T, axis=1)
+    return predicted
 
 
-def nested(name: str, machine: str) -> dict[str, object]:
-    """Chosen prices and test results, fold by fold, of one machine on real labels."""
+def nested(name: str, model: str) -> dict[str, object]:
+    """Chosen penalties and test results, fold by fold, of one classifier on real labels."""
     X, y, distance, groups, speakers = problem(name)
-    kind, everything = machines(name)[machine], np.arange(len(y))
+    kind, everything = models(name)[model], np.arange(len(y))
     outer = [np.unique(speakers, return_inverse=True)[1]] if speakers is not None else []
     outer = outer or [parts(everything, None, split) for split in range(SPLITS)]
     chosen, tested = [], []
@@ -156,14 +156,16 @@ def nested(name: str, machine: str) -> dict[str, object]:
         for part in range(fold.max() + 1):
             seen = fold != part
             inner = parts(everything[seen], speakers, [split, part])
-            trials = [distance[y[seen], folded(X[seen], y[seen], kind, C, inner)].mean() for C in PRICES]
-            C = PRICES[int(np.argmin(trials))]
-            answer = np.argmax(X[~seen] @ train(X[seen], y[seen], C, *kind).T, axis=1)
+            trials = [distance[y[seen], folded(X[seen], y[seen], kind, C, inner)].mean() for C in PENALTIES]
+            C = PENALTIES[int(np.argmin(trials))]
+            predicted = np.argmax(X[~seen] @ train(X[seen], y[seen], C, *kind).T, axis=1)
             truth = y[~seen]
             chosen.append(C)
-            gross = groups[answer] != groups[truth]
-            tested.append((len(truth), (answer != truth).sum(), gross.sum(), distance[truth, answer].sum()))
-    row: dict[str, object] = {"data": name, "machine": machine, "rounds": len(outer), "prices": chosen}
+            gross = groups[predicted] != groups[truth]
+            tested.append(
+                (len(truth), (predicted != truth).sum(), gross.sum(), distance[truth, predicted].sum())
+            )
+    row: dict[str, object] = {"data": name, "machine": model, "rounds": len(outer), "prices": chosen}
     for key, column in zip(("n", "mistakes", "gross", "distance"), np.array(tested).T, strict=True):
         row[key] = [int(value) for value in column]
     return row
@@ -197,15 +199,15 @@ def drawn(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nda
 
 
 def shared(name: str, n: int) -> dict[str, object]:
-    """Mean shares of mistakes and of gross ones for every price of one map; all draws at its best prices."""
+    """Mean shares of mistakes and of gross ones for every C of one map; all draws at its best ones."""
     B, flat = maps()[name], 1.0 - np.eye(LEAVES)
-    wrong, gross = np.zeros((2, DRAWS, len(LOW_PRICES)))
+    wrong, gross = np.zeros((2, DRAWS, len(LOW_PENALTIES)))
     for draw in range(DRAWS):
         X, y, fresh, truth = drawn(n, draw)
-        for j, C in enumerate(LOW_PRICES):
-            answer = np.argmax(fresh @ train(X, y, C, flat, B).T, axis=1)
-            wrong[draw, j] = (answer != truth).mean()
-            gross[draw, j] = (answer // 2 != truth // 2).mean()
+        for j, C in enumerate(LOW_PENALTIES):
+            predicted = np.argmax(fresh @ train(X, y, C, flat, B).T, axis=1)
+            wrong[draw, j] = (predicted != truth).mean()
+            gross[draw, j] = (predicted // 2 != truth // 2).mean()
     best, least = int(wrong.mean(axis=0).argmin()), int(gross.mean(axis=0).argmin())
     return {
         "map": name,
@@ -224,17 +226,15 @@ def main() -> None:
     """Run both studies and write the result file."""
     costs = []
     for name in ("glass", "vowel"):
-        for machine in machines(name):
-            costs.append(nested(name, machine))
-            print(
-                name, machine, [sum(costs[-1][key]) for key in ("mistakes", "gross", "distance")], flush=True
-            )
+        for model in models(name):
+            costs.append(nested(name, model))
+            print(name, model, [sum(costs[-1][key]) for key in ("mistakes", "gross", "distance")], flush=True)
     sharing = []
     for n in SIZES:
         for name in maps():
             sharing.append(shared(name, n))
             print(n, name, sharing[-1]["wrong"], sharing[-1]["gross"], flush=True)
-    settings = {"prices": PRICES, "low prices": LOW_PRICES, "vowels": VOWELS}
+    settings = {"prices": PENALTIES, "low prices": LOW_PENALTIES, "vowels": VOWELS}
     write("hinge", seed=0, settings=settings, tables={"costs": costs, "sharing": sharing})
 
 

@@ -2,7 +2,7 @@
 
 Drawn data: the classes have random middles in ten dimensions; an RBF kernel, Crammer-Singer. At C = 1 first
 the number of examples grows at four classes, then the number of classes at a hundred examples; last the
-price C grows, for two solvers, with that kernel and with a wide one, all of whose values are near 1. Each
+penalty C grows, for two solvers, with that kernel and with a wide one, all of whose values are near 1. Each
 repetition has a sample of its own, which all three solvers get, one after the other, on one thread. All have
 to reach the same relative gap; the gap and the primal value are stored beside the time.
 
@@ -37,7 +37,7 @@ CLASSES = {
     "block": (2, 4, 8, 16, 32),
 }
 FEW_CLASSES, FEW_EXAMPLES = 4, 100
-PRICES = (1.0, 10.0, 100.0, 1000.0)
+PENALTIES = (1.0, 10.0, 100.0, 1000.0)
 WIDTHS = {"usual": 1 / (2 * D), "flat": 1e-4}  # factors of the squared distance
 LEAST_SECONDS = 0.02
 
@@ -52,15 +52,15 @@ def drawn(m: int, k: int, seed: int, kernel: str = "usual") -> tuple[np.ndarray,
 
 
 def timed(
-    solve: Callable[..., Solution], gram: np.ndarray, y: np.ndarray, price: float = C
+    solve: Callable[..., Solution], gram: np.ndarray, y: np.ndarray, penalty: float = C
 ) -> tuple[float, Solution]:
     """Seconds of one call, the median of a few where a call is short, and what it found."""
     times: list[float] = []
     while not times or (sum(times) < LEAST_SECONDS and len(times) < 9):
         start = perf_counter()
-        found = solve(gram, y, C=price, tol=GAP)
+        result = solve(gram, y, C=penalty, tol=GAP)
         times.append(perf_counter() - start)
-    return median(times), found
+    return median(times), result
 
 
 def study(sizes: dict[str, tuple[int, ...]], grows: str) -> list[dict[str, object]]:
@@ -71,27 +71,27 @@ def study(sizes: dict[str, tuple[int, ...]], grows: str) -> list[dict[str, objec
         runs = [timed(SOLVERS[name], *drawn(m, k, seed)) for seed in range(REPEATS)]
         seconds = [float(f"{one:.3g}") for one, _ in runs]
         row: dict[str, object] = {"solver": name, "grows": grows, "m": m, "k": k, "seconds": seconds}
-        row["gap"] = [float(f"{found.certificate.gap:.1e}") for _, found in runs]
-        row["primal"] = [float(f"{found.certificate.primal:.10g}") for _, found in runs]
+        row["gap"] = [float(f"{result.certificate.gap:.1e}") for _, result in runs]
+        row["primal"] = [float(f"{result.certificate.primal:.10g}") for _, result in runs]
         rows.append(row)
         print(f"{name:15} m = {m:4} k = {k:2}: {median(seconds):.4f} s", flush=True)
     return rows
 
 
-def prices() -> list[dict[str, object]]:
-    """One row for each kernel and price: how long block takes, for each second of class by class."""
+def penalties() -> list[dict[str, object]]:
+    """One row for each kernel and penalty: how long block takes, for each second of class by class."""
     rows = []
-    for kernel, price in ((kernel, price) for kernel in WIDTHS for price in PRICES):
+    for kernel, penalty in ((kernel, penalty) for kernel in WIDTHS for penalty in PENALTIES):
         ratios, gaps = [], []
         for seed in range(REPEATS):
             sample = drawn(FEW_EXAMPLES, FEW_CLASSES, seed, kernel)
             (block, first), (by_class, second) = (
-                timed(SOLVERS[name], *sample, price) for name in ("block", "class by class")
+                timed(SOLVERS[name], *sample, penalty) for name in ("block", "class by class")
             )
             ratios.append(float(f"{block / by_class:.3g}"))
-            gaps += [float(f"{found.certificate.gap:.1e}") for found in (first, second)]
-        rows.append({"kernel": kernel, "C": price, "block / class by class": ratios, "gap": gaps})
-        print(f"{kernel:5} kernel, C = {price:6}: block / class by class {median(ratios):.2f}", flush=True)
+            gaps += [float(f"{result.certificate.gap:.1e}") for result in (first, second)]
+        rows.append({"kernel": kernel, "C": penalty, "block / class by class": ratios, "gap": gaps})
+        print(f"{kernel:5} kernel, C = {penalty:6}: block / class by class {median(ratios):.2f}", flush=True)
     return rows
 
 
@@ -101,9 +101,9 @@ def main() -> None:
         for solve in SOLVERS.values():  # what is compiled or imported at the first call
             solve(*drawn(20, 3, 0), C=C, tol=GAP)
         rows = study(EXAMPLES, "examples") + study(CLASSES, "classes")
-        dear = prices()
+        large = penalties()
     settings = {"C": C, "gap": GAP, "dimensions": D}
-    write("solver", seed=list(range(REPEATS)), settings=settings, tables={"rows": rows, "prices": dear})
+    write("solver", seed=list(range(REPEATS)), settings=settings, tables={"rows": rows, "prices": large})
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@ r"""Strict linear inequalities, or multipliers that refute them, for `mcutils.ca
 Some rows a are strict. Either some v has :math:`\langle a, v \rangle > 0` for the strict rows and
 :math:`\ge 0` for the others; or multipliers that are not negative, those of the strict rows with the sum 1,
 make the rows add up to 0 (prop-capacity-alternative). :func:`decide` lets a linear programme in floating
-point propose an answer, checks it in whole numbers, and decides in whole numbers where the proposal fails.
+point propose a solution, checks it in whole numbers, and decides in whole numbers where the proposal fails.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ _MOST_COLUMNS = 50
 
 
 def decide(
-    table: NDArray[Any], n_strict: int, *, blocks: int = 0, exact: bool = False
+    matrix: NDArray[Any], n_strict: int, *, blocks: int = 0, exact: bool = False
 ) -> tuple[NDArray[Any] | None, Objects | None]:
     """A solution, or else the multipliers of the rows that prove that there is none.
 
@@ -58,11 +58,11 @@ def decide(
     RuntimeError
         If floating point proves neither and D is too large for fractions.
     """
-    rows = Rows(table, n_strict)
+    rows = Rows(matrix, n_strict)
     if exact:
-        v, weights = simplex(rows, np.arange(len(table)))
+        v, weights = simplex(rows, np.arange(len(matrix)))
         return (None, objects(weights or [])) if v is None else (objects(v), None)
-    A, columns = scaled(table)
+    A, columns = scaled(matrix)
     proposed, support = _proposal(A, n_strict, blocks)
     if proposed is not None:
         v = [fraction(entry) * factor for entry, factor in zip(proposed.tolist(), columns, strict=True)]
@@ -101,7 +101,7 @@ def _proposal(A: Floats, n_strict: int, blocks: int) -> tuple[Floats | None, Int
         width[width == 0] = 1.0
         A = A / width
         ends.reshape(blocks, -1)[:, -1] = parts.shape[2]  # as far as the other terms reach
-    answer = linprog(
+    solved = linprog(
         np.append(np.zeros(size), -1.0),
         A_ub=np.column_stack([-A, np.arange(n) < n_strict]),
         b_ub=np.zeros(n),
@@ -109,13 +109,13 @@ def _proposal(A: Floats, n_strict: int, blocks: int) -> tuple[Floats | None, Int
         method="highs",
         options=TOLERANCES,
     )
-    if answer.status != 0:
+    if solved.status != 0:
         return None, np.zeros(0, dtype=np.intp)
-    v = answer.x[:size] / width
+    v = solved.x[:size] / width
     if blocks:
         parts = v.reshape(blocks, -1)
         parts[:, -1] -= (parts[:, :-1] * shift).sum(axis=1)
-    return v, np.flatnonzero(answer.ineqlin.marginals < 0)
+    return v, np.flatnonzero(solved.ineqlin.marginals < 0)
 
 
 def fraction(entry: Any) -> Fraction:
@@ -163,11 +163,11 @@ class Rows:
         The number of strict rows, which come first.
     """
 
-    def __init__(self, table: NDArray[Any], n_strict: int):
+    def __init__(self, matrix: NDArray[Any], n_strict: int):
         self.n_strict = n_strict
         self._shifts: Ints | None = None
-        if table.dtype.kind == "f":
-            parts, exponents = np.frexp(table.astype(np.float64))
+        if matrix.dtype.kind == "f":
+            parts, exponents = np.frexp(matrix.astype(np.float64))
             entries = np.ldexp(parts, 53).astype(np.int64)
             # odd numbers times powers of two
             zeros = np.frexp((entries & -entries).astype(np.float64))[1] - 1
@@ -178,16 +178,16 @@ class Rows:
             self._entries: NDArray[Any] = entries >> zeros
             self._shifts = np.where(entries != 0, exponents - least, 0)
             self.factors = [power(-e) for e in least.tolist()]
-        elif table.dtype.kind == "i":
-            self._entries, self.factors = table, [Fraction(1)] * table.shape[1]
+        elif matrix.dtype.kind == "i":
+            self._entries, self.factors = matrix, [Fraction(1)] * matrix.shape[1]
         else:
-            columns = [[fraction(entry) for entry in column] for column in table.T.astype(object)]
+            columns = [[fraction(entry) for entry in column] for column in matrix.T.astype(object)]
             common = [lcm(*(entry.denominator for entry in column)) for column in columns]
             whole = [[int(entry * c) for entry in column] for column, c in zip(columns, common, strict=True)]
             self._entries = objects([entry for column in whole for entry in column])
-            self._entries = self._entries.reshape(table.shape[::-1]).T
+            self._entries = self._entries.reshape(matrix.shape[::-1]).T
             self.factors = [Fraction(c) for c in common]
-        self.shape = table.shape
+        self.shape = matrix.shape
 
     def whole(self, chosen: Any) -> Objects:
         """Some rows, as integers of Python."""
@@ -219,7 +219,7 @@ class Rows:
         )
 
 
-def scaled(table: NDArray[Any]) -> tuple[Floats, list[Fraction]]:
+def scaled(matrix: NDArray[Any]) -> tuple[Floats, list[Fraction]]:
     """A table with columns, and then rows, times powers of two that bring the largest entries near 1.
 
     Returns
@@ -229,27 +229,27 @@ def scaled(table: NDArray[Any]) -> tuple[Floats, list[Fraction]]:
     columns : list of Fraction
         The factors of the columns.
     """
-    if table.dtype.kind == "i" and np.abs(table).max(initial=0) < 2**53:
-        table = table.astype(np.float64)
-    if table.dtype.kind == "f":
-        exponents = -np.frexp(np.abs(table).max(axis=0, initial=0.0))[1].astype(np.intp)
+    if matrix.dtype.kind == "i" and np.abs(matrix).max(initial=0) < 2**53:
+        matrix = matrix.astype(np.float64)
+    if matrix.dtype.kind == "f":
+        exponents = -np.frexp(np.abs(matrix).max(axis=0, initial=0.0))[1].astype(np.intp)
         columns = [power(e) for e in exponents.tolist()]
-        table = np.ldexp(table, exponents)
+        matrix = np.ldexp(matrix, exponents)
     else:
-        exact = [[fraction(entry) for entry in column] for column in table.T.astype(object)]
+        exact = [[fraction(entry) for entry in column] for column in matrix.T.astype(object)]
         sizes = [max(map(abs, column)) for column in exact]
         columns = [power(size.denominator.bit_length() - size.numerator.bit_length()) for size in sizes]
         rounded = [[float(entry * c) for entry in column] for column, c in zip(exact, columns, strict=True)]
-        table = np.array(rounded, dtype=np.float64).reshape(table.shape[::-1]).T
-    rows = np.frexp(np.abs(table).max(axis=1, initial=0.0))[1]
-    return np.ldexp(table, -rows[:, None]), columns
+        matrix = np.array(rounded, dtype=np.float64).reshape(matrix.shape[::-1]).T
+    rows = np.frexp(np.abs(matrix).max(axis=1, initial=0.0))[1]
+    return np.ldexp(matrix, -rows[:, None]), columns
 
 
-def rounded_leads(table: Floats, v: Floats) -> tuple[Floats, Floats]:
+def rounded_leads(matrix: Floats, v: Floats) -> tuple[Floats, Floats]:
     """The products of the rows and a vector, and how far rounding and underflow can have moved them."""
-    size = table.shape[1] + 3
+    size = matrix.shape[1] + 3
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is sure of nothing
-        return table @ v, 2 * size * (_EPS * (np.abs(table) @ np.abs(v)) + 1e-300)
+        return matrix @ v, 2 * size * (_EPS * (np.abs(matrix) @ np.abs(v)) + 1e-300)
 
 
 def in_floats(v: Sequence[Fraction]) -> Floats | None:
@@ -276,10 +276,10 @@ def multipliers(rows: Rows, support: Ints) -> list[Fraction] | None:
     solution = _solve(np.vstack([strict[None, :], balance]))
     if solution is None or min(solution[0]) < 0 or any((balance @ objects(solution[0])).tolist()):
         return None
-    answer = [Fraction(0)] * rows.shape[0]
+    weights = [Fraction(0)] * rows.shape[0]
     for i, value in zip(support.tolist(), solution[0], strict=True):
-        answer[i] = Fraction(value, solution[1])
-    return answer
+        weights[i] = Fraction(value, solution[1])
+    return weights
 
 
 def _solve(equations: Objects) -> tuple[list[int], int] | None:
@@ -297,16 +297,16 @@ def _solve(equations: Objects) -> tuple[list[int], int] | None:
     # Hadamard's inequality: the numbers of bits of numerators and denominator together
     most = sum(sum(entry * entry for entry in row).bit_length() + 2 for row in square.tolist())
     limbs = _limbs(square)
-    rest, answer, base, enough = right, right * 0, 1, 8 * _DIGIT
+    rest, digits, base, enough = right, right * 0, 1, 8 * _DIGIT
     while True:
         while base.bit_length() < enough:
             digit = (inverse * _remainders(rest) % _PRIME).sum(axis=1) % _PRIME
             for i, limb in enumerate(limbs):
                 rest = rest - ((limb @ digit).astype(object) << _DIGIT * i)
             rest = rest // _PRIME
-            answer = answer + base * digit.astype(object)
+            digits = digits + base * digit.astype(object)
             base *= _PRIME
-        solution = _fractions(answer.tolist(), base)
+        solution = _fractions(digits.tolist(), base)
         if solution is not None and not any((square @ objects(solution[0]) - solution[1] * right).tolist()):
             return solution
         if enough > most:
@@ -314,9 +314,9 @@ def _solve(equations: Objects) -> tuple[list[int], int] | None:
         enough *= 2
 
 
-def _limbs(table: Objects) -> list[NDArray[np.int64]]:
+def _limbs(matrix: Objects) -> list[NDArray[np.int64]]:
     """The table as a sum of multiples of powers of 2^26, so that products with digits fit 64 bits."""
-    signs, rest = np.where(table < 0, -1, 1), np.abs(table)
+    signs, rest = np.where(matrix < 0, -1, 1), np.abs(matrix)
     limbs = []
     while rest.any():
         limbs.append(signs * (rest & 2**_DIGIT - 1).astype(np.int64))
@@ -324,34 +324,34 @@ def _limbs(table: Objects) -> list[NDArray[np.int64]]:
     return limbs
 
 
-def _remainders(table: Objects) -> NDArray[np.int64]:
-    remainders: NDArray[np.int64] = (table % _PRIME).astype(np.int64)
+def _remainders(matrix: Objects) -> NDArray[np.int64]:
+    remainders: NDArray[np.int64] = (matrix % _PRIME).astype(np.int64)
     return remainders
 
 
-def _independent(table: NDArray[np.int64]) -> list[int] | None:
+def _independent(matrix: NDArray[np.int64]) -> list[int] | None:
     """Rows that make a regular matrix modulo the prime, the first of the table first; None if none do."""
-    table, chosen = table.copy(), []
-    for column in range(table.shape[1]):
-        candidates = np.flatnonzero(table[:, column])
+    matrix, chosen = matrix.copy(), []
+    for column in range(matrix.shape[1]):
+        candidates = np.flatnonzero(matrix[:, column])
         if not len(candidates):
             return None
         pivot = int(candidates[0])
         chosen.append(pivot)
-        row = table[pivot] * pow(int(table[pivot, column]), -1, _PRIME) % _PRIME
-        table = (table - np.outer(table[:, column], row)) % _PRIME  # the pivot's own row becomes 0
+        row = matrix[pivot] * pow(int(matrix[pivot, column]), -1, _PRIME) % _PRIME
+        matrix = (matrix - np.outer(matrix[:, column], row)) % _PRIME  # the pivot's own row becomes 0
     return chosen
 
 
 def _inverse(square: NDArray[np.int64]) -> NDArray[np.int64]:
     """The inverse modulo the prime of a matrix whose rows come from :func:`_independent`: no pivot is 0."""
     n = len(square)
-    table = np.hstack([square, np.eye(n, dtype=np.int64)])
+    matrix = np.hstack([square, np.eye(n, dtype=np.int64)])
     for i in range(n):
-        row = table[i] * pow(int(table[i, i]), -1, _PRIME) % _PRIME
-        table = (table - np.outer(table[:, i], row)) % _PRIME
-        table[i] = row
-    return table[:, n:]
+        row = matrix[i] * pow(int(matrix[i, i]), -1, _PRIME) % _PRIME
+        matrix = (matrix - np.outer(matrix[:, i], row)) % _PRIME
+        matrix[i] = row
+    return matrix[:, n:]
 
 
 def _fractions(values: list[int], base: int) -> tuple[list[int], int] | None:
@@ -422,7 +422,7 @@ def simplex(rows: Rows, chosen: Ints) -> tuple[list[Fraction] | None, list[Fract
 
 
 def search(rows: Rows, start: Ints) -> tuple[list[Fraction] | None, list[Fraction] | None]:
-    """A solution, or else multipliers, whatever floating point says: more and more rows are looked at.
+    """A solution, or else multipliers, whatever floating point finds: more and more rows are looked at.
 
     Parameters
     ----------
@@ -443,10 +443,10 @@ def search(rows: Rows, start: Ints) -> tuple[list[Fraction] | None, list[Fractio
     while True:
         v, weights = simplex(rows, chosen)
         if weights is not None:
-            answer = [Fraction(0)] * n
+            multipliers = [Fraction(0)] * n
             for i, value in zip(chosen.tolist(), weights, strict=True):
-                answer[i] = value
-            return None, answer
+                multipliers[i] = value
+            return None, multipliers
         assert v is not None
         leads = rows.leads(slice(None), v)
         behind = [

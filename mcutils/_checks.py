@@ -185,18 +185,18 @@ def reals(values: ArrayLike, name: str, *, infinite: bool = False) -> Floats:
         ...
     ValueError: scores must be finite, found nan
     """
-    table = np.asarray(values)
-    if table.dtype == object:
-        bad = [entry for entry in table.flat if not isinstance(entry, Real)]
+    matrix = np.asarray(values)
+    if matrix.dtype == object:
+        bad = [entry for entry in matrix.flat if not isinstance(entry, Real)]
         if bad:
             raise ValueError(f"{name} must be real numbers, found {bad[0]!r}")
-    elif table.dtype.kind not in "buif":
-        raise ValueError(f"{name} must be real numbers, found dtype {table.dtype}")
-    table = table.astype(np.float64, copy=False)
-    wrong = np.isnan(table) if infinite else ~np.isfinite(table)
+    elif matrix.dtype.kind not in "buif":
+        raise ValueError(f"{name} must be real numbers, found dtype {matrix.dtype}")
+    matrix = matrix.astype(np.float64, copy=False)
+    wrong = np.isnan(matrix) if infinite else ~np.isfinite(matrix)
     if wrong.any():
-        raise ValueError(f"{name} must be {'numbers' if infinite else 'finite'}, found {table[wrong][0]}")
-    return table
+        raise ValueError(f"{name} must be {'numbers' if infinite else 'finite'}, found {matrix[wrong][0]}")
+    return matrix
 
 
 def numbers_as_given(values: ArrayLike, name: str) -> NDArray[Any]:
@@ -248,18 +248,18 @@ def point_matrix(X: Any, name: str, columns: int | None = None) -> Any:
 
 def score_table(scores: ArrayLike, name: str = "scores") -> Floats:
     """Finite scores, with a row for each example and a column for each of at least two classes."""
-    table = np.asarray(scores)
-    if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
+    matrix = np.asarray(scores)
+    if matrix.ndim != 2 or matrix.shape[0] < 1 or matrix.shape[1] < 2:
         raise ValueError(
             f"{name} must be a matrix with a row for each of at least one example and a column for each of "
-            f"at least two classes, found shape {table.shape}"
+            f"at least two classes, found shape {matrix.shape}"
         )
-    if table.dtype.kind not in "iuf":
-        raise ValueError(f"{name} must be real numbers, found dtype {table.dtype}")
-    table = table.astype(np.float64, copy=False)
-    if not np.isfinite(table).all():
-        raise ValueError(f"{name} must be finite, found {table[~np.isfinite(table)][0]}")
-    return table
+    if matrix.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be real numbers, found dtype {matrix.dtype}")
+    matrix = matrix.astype(np.float64, copy=False)
+    if not np.isfinite(matrix).all():
+        raise ValueError(f"{name} must be finite, found {matrix[~np.isfinite(matrix)][0]}")
+    return matrix
 
 
 def class_labels(y: ArrayLike, m: int, k: int) -> Ints:
@@ -276,19 +276,21 @@ def class_labels(y: ArrayLike, m: int, k: int) -> Ints:
 
 
 def table_of_costs(cost: ArrayLike) -> NDArray[Any]:
-    """What each answer (column) costs where a class (row) is true; see :func:`mcutils.risk.check_costs`."""
+    """The cost of each prediction (column) where a class (row) is true: see ``risk.check_costs``."""
     costs = numbers_as_given(cost, "cost")
     if costs.ndim != 2 or costs.shape[0] < 2 or costs.shape[1] < costs.shape[0]:
         raise ValueError(
             "cost must be a matrix with a row for each of at least two classes and a column for each class, "
-            f"then perhaps for further answers, found shape {costs.shape}"
+            f"then perhaps for further predictions, found shape {costs.shape}"
         )
     if costs.min() < 0:
         raise ValueError(f"cost must be finite and not negative, found {costs.min()}")
     right = np.diagonal(costs)
     if (right != 0).any():
         y = int(np.argmax(right != 0))
-        raise ValueError(f"cost of a right answer must be 0, found {right[y]} for class {y} (counted from 0)")
+        raise ValueError(
+            f"cost of a right prediction must be 0, found {right[y]} for class {y} (counted from 0)"
+        )
     return costs
 
 
@@ -330,11 +332,11 @@ def gram_matrix(gram: ArrayLike) -> Floats:
         rows = slice(start, start + _BLOCK)
         skew = np.abs(matrix[rows] - matrix[:, rows].T)
         excess = np.abs(matrix[rows]) - root[rows, None] * root
-        for fault, says in ((skew, "is not that of its mirror"), (excess, "is beyond its diagonal")):
+        for fault, text in ((skew, "is not that of its mirror"), (excess, "is beyond its diagonal")):
             if fault.max() > rounding:
                 row, j = np.unravel_index(int(fault.argmax()), fault.shape)
                 raise ValueError(
-                    f"gram is no Gram matrix: its entry ({int(row) + start}, {j}), counted from 0, {says} "
+                    f"gram is no Gram matrix: its entry ({int(row) + start}, {j}), counted from 0, {text} "
                     f"by {fault.max():.3g}"
                 )
     return matrix

@@ -1,6 +1,6 @@
 """Packages whose code stands in private files: what is public is shown as a part of the package.
 
-A class knows the module that it comes from, and prints it: in the traceback of an exception, in a
+A class stores the module that it comes from, and prints it: in the traceback of an exception, in a
 ``repr``, on the page of the package. Pickles name it too. A user imports ``mcutils.tree.DecisionTree`` and
 should meet that name everywhere, not ``mcutils.tree._estimator.DecisionTree``: which file a class stands in
 is the package's own business.

@@ -1,7 +1,7 @@
-"""What the reductions share: fitting binary machines to the columns of a code, and their scores.
+"""What the reductions share: fitting binary classifiers to the columns of a code, and their scores.
 
-:mod:`mcutils.reduction` and :mod:`mcutils.ecoc` both learn one machine for each column: a vector that
-says of every class whether its examples are positive (+1), negative (-1) or left out (0).
+:mod:`mcutils.reduction` and :mod:`mcutils.ecoc` both learn one classifier for each column: a vector that
+gives every class the sign of its examples: positive (+1), negative (-1) or left out (0).
 """
 
 from collections.abc import Callable, Sequence
@@ -45,14 +45,14 @@ class Column(NamedTuple):
 
 def _base_has(method: str) -> Callable[[Any], bool]:
     def check(reduction: Any) -> bool:
-        getattr(reduction.estimator, method)  # an AttributeError says what is missing
+        getattr(reduction.estimator, method)  # an AttributeError names what is missing
         return True
 
     return check
 
 
 class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
-    """A multi-class classifier out of binary machines: ``estimators_``, one for each column of a code.
+    """A multi-class classifier out of binary classifiers: ``estimators_``, one for each column of a code.
 
     A subclass has the parameters ``estimator``, ``n_jobs`` and ``verbose``, and the methods below.
     """
@@ -70,15 +70,15 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
             integer(self.verbose, "verbose", 0)
 
     def _prepare(self) -> int:
-        """Set what follows from ``classes_``; answer the number of columns."""
+        """Set what follows from ``classes_``; return the number of columns."""
         raise NotImplementedError
 
     def _column(self, s: int) -> Column:
-        """What machine s learns."""
+        """What classifier s learns."""
         raise NotImplementedError
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit all machines.
+        """Fit all classifiers.
 
         Parameters
         ----------
@@ -112,9 +112,9 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Go on fitting all machines with another batch, by the estimator's own ``partial_fit``.
+        """Go on fitting all classifiers with another batch, by the estimator's own ``partial_fit``.
 
-        A machine none of whose examples are in the batch stays as it is.
+        A classifier none of whose examples are in the batch stays as it is.
 
         Parameters
         ----------
@@ -138,14 +138,14 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
         labels = self._check_data(X, y, "partial_fit", sample_weight, reset=first)
         codes = codes_among(self.classes_, labels)
         weights = None if sample_weight is None else example_weights(sample_weight, len(labels))
-        machines = getattr(self, "estimators_", None)
-        if first or machines is None:
-            machines = [clone(self.estimator) for _ in range(self._prepare())]
-        self._fit_columns(X, codes, weights, len(machines), machines)
+        classifiers = getattr(self, "estimators_", None)
+        if first or classifiers is None:
+            classifiers = [clone(self.estimator) for _ in range(self._prepare())]
+        self._fit_columns(X, codes, weights, len(classifiers), classifiers)
         return self
 
     def column_scores(self, X: Any) -> Floats:
-        """The scores of the binary machines, a column for each of ``estimators_``.
+        """The scores of the binary classifiers, a column for each of ``estimators_``.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
         return scores
 
     def _check_data(self, X: Any, y: ArrayLike, method: str, weights: Any, *, reset: bool) -> NDArray[Any]:
-        """The labels. X itself is left to the machines, but for its numbers of rows and of features."""
+        """The labels. X itself is left to the classifiers, but for its numbers of rows and of features."""
         scoring = any(hasattr(self.estimator, name) for name in ("decision_function", "predict_proba"))
         if isinstance(self.estimator, type) or not scoring:
             raise ValueError(
@@ -191,9 +191,9 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
         rows: Ints,
         weights: Floats | None,
         n_columns: int,
-        machines: Sequence[Any] | None = None,
+        classifiers: Sequence[Any] | None = None,
     ) -> None:
-        """Set ``estimators_``: a clone fitted to each column; or ``machines``, partially fitted.
+        """Set ``estimators_``: a clone fitted to each column; or ``classifiers``, partially fitted.
 
         X and what is known of all examples are the same objects in every task, so that joblib sends them
         to its workers once.
@@ -209,9 +209,9 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
         # Dispatch everything at once, so that joblib can report how many tasks remain.
         ahead = "all" if self.verbose else "2*n_jobs"
         self.estimators_ = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, pre_dispatch=ahead)(
-            delayed(_fit_machine)(self.estimator, self._column(s), alone and s > 0, *shared)
-            if machines is None
-            else delayed(_partially_fit_machine)(machines[s], self._column(s), *shared)
+            delayed(_fit_column)(self.estimator, self._column(s), alone and s > 0, *shared)
+            if classifiers is None
+            else delayed(_partially_fit_column)(classifiers[s], self._column(s), *shared)
             for s in range(n_columns)
         )
 
@@ -230,10 +230,10 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
 
 def selectable(X: Any) -> Any:
     """X in a form whose rows can be selected; the very object if possible. What has no rows is refused."""
-    table = X.tocsr() if issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
-    if not table.shape or table.shape[0] == 0:
-        check_array(table, accept_sparse=True, dtype=None)  # says so
-    return table
+    rows = X.tocsr() if issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
+    if not rows.shape or rows.shape[0] == 0:
+        check_array(rows, accept_sparse=True, dtype=None)  # raises
+    return rows
 
 
 def _examples(order: Ints, starts: Ints, signs: NDArray[np.int8]) -> Ints | None:
@@ -264,7 +264,7 @@ def _problem(
     return X, signs[rows[examples]], {} if weights is None else {"sample_weight": weights[examples]}
 
 
-def _fit_machine(estimator: Any, column: Column, checked: bool, *shared: Any) -> Any:
+def _fit_column(estimator: Any, column: Column, checked: bool, *shared: Any) -> Any:
     """A clone fitted to the examples of nonzero sign."""
     try:
         with config_context(skip_parameter_validation=True) if checked else nullcontext():
@@ -275,15 +275,15 @@ def _fit_machine(estimator: Any, column: Column, checked: bool, *shared: Any) ->
         raise
 
 
-def _partially_fit_machine(machine: Any, column: Column, *shared: Any) -> Any:
-    """The machine after another batch; as it was, if the batch has no example for it."""
+def _partially_fit_column(classifier: Any, column: Column, *shared: Any) -> Any:
+    """The classifier after another batch; as it was, if the batch has no example for it."""
     try:
         X, labels, weights = _problem(column, *shared)
         if len(labels):
-            machine.partial_fit(X, labels, classes=np.array([-1, 1]), **weights)
-        return machine
+            classifier.partial_fit(X, labels, classes=np.array([-1, 1]), **weights)
+        return classifier
     except Exception as error:
-        error.add_note(f"This was raised by {machine!r} while fitting {column.name}.")
+        error.add_note(f"This was raised by {classifier!r} while fitting {column.name}.")
         raise
 
 
@@ -292,19 +292,22 @@ def _partially_fit_machine(machine: Any, column: Column, *shared: Any) -> Any:
 
 
 class Scorer:
-    """Scores of the machines of a reduction.
+    """Scores of the classifiers of a reduction.
 
-    Machines that are all linear answer by one product, with their weights one below the other.
+    The scores of classifiers that are all linear are one product, with their weights one below the other.
     """
 
     def __init__(self, reduction: BinaryReduction):
         check_is_fitted(reduction)
         self.reduction = reduction
-        machines = reduction.estimators_
+        classifiers = reduction.estimators_
         self.linear: tuple[Floats, Floats] | None = None
-        if all(map(is_linear, machines)) and not reduction._is_pairwise():
-            weights = np.vstack([machine.coef_ for machine in machines])
-            self.linear = weights, np.concatenate([np.ravel(machine.intercept_) for machine in machines])
+        if all(map(is_linear, classifiers)) and not reduction._is_pairwise():
+            weights = np.vstack([classifier.coef_ for classifier in classifiers])
+            self.linear = (
+                weights,
+                np.concatenate([np.ravel(classifier.intercept_) for classifier in classifiers]),
+            )
 
     def check(self, X: Any) -> Any:
         """X in a form that can be scored and whose rows can be selected."""
@@ -315,7 +318,7 @@ class Scorer:
         return selectable(X)
 
     def __call__(self, X: Any, columns: slice = slice(None)) -> Floats:
-        """Scores of the machines of some columns on checked examples, (number of columns, n)."""
+        """Scores of the classifiers of some columns on checked examples, (number of columns, n)."""
         if self.linear is not None:
             weights, biases = (some[columns] for some in self.linear)
             scores = linear_scores(X, weights, biases)
@@ -330,17 +333,17 @@ class Scorer:
         return scores
 
     def alone(self, s: int, X: Any) -> Floats:
-        """The score of machine s, by its own method."""
-        machine = self.reduction.estimators_[s]
+        """The score of classifier s, by its own method."""
+        classifier = self.reduction.estimators_[s]
         try:
             if self.reduction._order_starts is not None:
                 known = _examples(*self.reduction._order_starts, self.reduction._column(s).signs)
                 X = X if known is None else _safe_indexing(X, known, axis=1)
-            if hasattr(machine, "decision_function"):
-                return np.ravel(machine.decision_function(X))
-            p = np.clip(machine.predict_proba(X), _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY)
+            if hasattr(classifier, "decision_function"):
+                return np.ravel(classifier.decision_function(X))
+            p = np.clip(classifier.predict_proba(X), _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY)
         except Exception as error:
-            error.add_note(f"This was raised by the machine for {self.reduction._column(s).name}.")
+            error.add_note(f"This was raised by the classifier for {self.reduction._column(s).name}.")
             raise
         log_odds: Floats = np.log(p[:, 1]) - np.log(p[:, 0])
         return log_odds
@@ -353,15 +356,17 @@ def linear_scores(X: Any, weights: Floats, biases: Floats) -> Floats:
     return scores
 
 
-def is_linear(machine: Any) -> bool:
+def is_linear(classifier: Any) -> bool:
     """Whether the score is known to be the product with ``coef_`` plus ``intercept_``."""
-    kind = type(machine)
+    kind = type(classifier)
     if kind in (SVC, NuSVC, BinarySVM):
-        return isinstance(machine.kernel, str) and machine.kernel == "linear" and _has_weights(machine)
+        return (
+            isinstance(classifier.kernel, str) and classifier.kernel == "linear" and _has_weights(classifier)
+        )
     inherited = getattr(kind, "decision_function", None) is LinearClassifierMixin.decision_function
-    return inherited and _has_weights(machine)
+    return inherited and _has_weights(classifier)
 
 
-def _has_weights(machine: Any) -> bool:
-    """Whether the machine was fitted, and its weights are not sparse."""
-    return isinstance(getattr(machine, "coef_", None), np.ndarray)
+def _has_weights(classifier: Any) -> bool:
+    """Whether the classifier was fitted, and its weights are not sparse."""
+    return isinstance(getattr(classifier, "coef_", None), np.ndarray)

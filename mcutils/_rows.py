@@ -35,12 +35,12 @@ def is_precomputed(kernel: Any) -> bool:
 
 
 def refuse_underflow(kernel: Kernel, X: Any, diagonal: Floats) -> None:
-    """Refuse points whose kernel values are too small for a hard machine to prove anything about them."""
+    """Refuse points whose kernel values are too small for a hard-margin SVM to prove anything about them."""
     values = X.data if issparse(X) else X
     if kernel.name != "precomputed" and float(diagonal.max()) < 1e-280 and np.any(values):
         raise ValueError(
-            f"X is too small for a hard machine: its kernel values, at most {float(diagonal.max()):.3g}, are "
-            "rounded to 0 or nearly so; scale it"
+            f"X is too small for a hard-margin SVM: its kernel values, at most {float(diagonal.max()):.3g}, "
+            "are rounded to 0 or nearly so; scale it"
         )
 
 
@@ -78,7 +78,7 @@ class RowCache:
             at = np.concatenate([at, least])
         self.filled = min(self.filled + len(new), capacity)
         self.owner[at], self.places[new] = new, at
-        for start in range(0, len(new), 128):  # what a kernel takes beside its answer stays small
+        for start in range(0, len(new), 128):  # the work space of a kernel stays small
             part = slice(start, start + 128)
             self.rows[at[part]] = self.compute(new[part])
 

@@ -273,5 +273,4 @@ def _shown(value: Cell, spec: str | None, head: str) -> str:
         raise ValueError(
             f"formats must fit the numbers of their column, found {spec!r} for {value!r} in column {head!r}"
         ) from error
-    zero = value != 0 and not any(sign in text for sign in "123456789infINF")
-    return text.lstrip("-") if zero or value == 0 else text
+    return text if any(sign in text for sign in "123456789infINF") else text.lstrip("-")

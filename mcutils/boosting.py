@@ -1,6 +1,6 @@
 r"""AdaBoost.MH: boosting for many classes, and for many labels at once, by the Hamming loss.
 
-An example :math:`x_i` says of each of k classes whether it belongs to it, :math:`Y_{il} = \pm1`. These are
+For each of k classes an example :math:`x_i` belongs to it or not, :math:`Y_{il} = \pm1`. These are
 m k examples :math:`(x_i, l)` of two classes, and AdaBoost.MH is AdaBoost on them
 (thm-boosting-equivalence): from the distribution :math:`D_1(i, l) = 1 / mk` on, round t takes a base
 classifier :math:`h_t(x, l) = \pm1` with a small error
@@ -9,9 +9,9 @@ classifier :math:`h_t(x, l) = \pm1` with a small error
    \alpha_t = \tfrac12 \log \frac{1 - \varepsilon_t}{\varepsilon_t}, \qquad
    Z_t = 2 \sqrt{\varepsilon_t (1 - \varepsilon_t)},
 
-and goes on with :math:`D_{t+1}(i, l) = D_t(i, l) \exp(-\alpha_t h_t(x_i, l) Y_{il}) / Z_t`. The answer is by
-the scores :math:`g(x, l) = \sum_t \alpha_t h_t(x, l)`: their signs, or where every example has one class, the
-class of the largest. Then (thm-boosting-product, thm-boosting-errors, thm-boosting-weak)
+and goes on with :math:`D_{t+1}(i, l) = D_t(i, l) \exp(-\alpha_t h_t(x_i, l) Y_{il}) / Z_t`. The prediction is
+by the scores :math:`g(x, l) = \sum_t \alpha_t h_t(x, l)`: their signs, or where every example has one class,
+the class of the largest. Then (thm-boosting-product, thm-boosting-errors, thm-boosting-weak)
 
 .. math:: \text{Hamming error} \le \frac1{mk} \sum_{i, l} e^{-Y_{il} g(x_i, l)} = \prod_t Z_t
    \le e^{-2 \sum_t (1/2 - \varepsilon_t)^2}, \qquad \text{mistakes} \le \frac k2 \prod_t Z_t .
@@ -19,10 +19,10 @@ class of the largest. Then (thm-boosting-product, thm-boosting-errors, thm-boost
 >>> from mcutils.boosting import AdaBoostMH
 >>> X = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]]
 >>> y = ["low", "low", "middle", "middle", "high", "high"]
->>> machine = AdaBoostMH(n_estimators=20).fit(X, y)
->>> machine.predict([[0.0], [3.4], [9.0]]).tolist()
+>>> model = AdaBoostMH(n_estimators=20).fit(X, y)
+>>> model.predict([[0.0], [3.4], [9.0]]).tolist()
 ['low', 'middle', 'high']
->>> machine.rounds_.error[:2].round(4).tolist(), bool(machine.rounds_.bound[-1] < 0.1)
+>>> model.rounds_.error[:2].round(4).tolist(), bool(model.rounds_.bound[-1] < 0.1)
 ([0.2222, 0.1429], True)
 
 References: Schapire and Singer, *Improved boosting algorithms using confidence-rated predictions*, Machine
@@ -66,7 +66,7 @@ Ints: TypeAlias = NDArray[np.intp]
 VOTES = ("sign", "leaf")
 
 # Weights have the sum 1, and edges 1 - 2 error that differ by less are equal: so that rounding does not
-# choose, and the choice is the same on every machine, and for a weight of 2 as for two examples.
+# choose, and the choice is the same on every computer, and for a weight of 2 as for two examples.
 _TIE = 1e-12
 
 # The classes whose sums a sweep keeps in registers, see mcutils.jit.stumps.
@@ -133,9 +133,9 @@ def best_stump(
     is :math:`2 \sqrt{\varepsilon (1 - \varepsilon)}`, which increases with :math:`\varepsilon \le 1/2`
     (prop-boosting-stump).
 
-    Of several, it is the constant if that is one of them, otherwise that of the first feature, and of this
-    the smallest threshold; errors that differ by less than 5e-13 are taken as equal. Where as much speaks for
-    a class as against it, the vote is -1.
+    If there are several, it is the constant if that is one of them, otherwise that of the first feature, and
+    of this the smallest threshold; errors that differ by less than 5e-13 are taken as equal. Where as much
+    speaks for a class as against it, the vote is -1.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ class AdaBoostMH(ScoreClassifier):
       sample. It is kept, with :math:`1 + \sum_{s < t} \alpha_s` as its weight, which makes its votes the
       signs of all scores; what was learned before decides between the classes that it votes for.
     * :math:`\varepsilon_t \ge 1/2`, up to 1e-12: it is no better than chance, :math:`Z_t = 1`, and would be
-      found again in every later round. It is left out. If it is the first, a warning says so, and all scores
+      found again in every later round. It is left out. If it is the first, there is a warning, and all scores
       are 0.
 
     Parameters
@@ -349,8 +349,8 @@ class AdaBoostMH(ScoreClassifier):
         None: stumps, see :func:`best_stump`. Otherwise a classifier whose ``fit`` takes ``sample_weight``.
         It learns the signs :math:`Y_{il} = \pm1` of the mk-fold sample, whose row i k + l is :math:`x_i`
         followed by the unit vector of the class l (an array of m k (d + k) numbers), with the weights
-        :math:`mk D_t`; its votes are what it predicts. It must be able to ask for a class and for a feature
-        at once: a tree of depth 1, or a linear machine, soon has no edge.
+        :math:`mk D_t`; its votes are what it predicts. It must be able to use a class and a feature
+        at once: a tree of depth 1, or a linear classifier, soon has no edge.
     n_estimators : int
         T, the most rounds.
     votes : {"sign", "leaf"}
@@ -383,7 +383,7 @@ class AdaBoostMH(ScoreClassifier):
     n_estimators_ : int
         How many these are.
     stop_ : {"n_estimators", "perfect", "no edge", "validation"}
-        Why there are not more: all were asked for; :math:`\varepsilon_t = 0`; :math:`\varepsilon_t \ge 1/2`;
+        Why there are not more: all were made; :math:`\varepsilon_t = 0`; :math:`\varepsilon_t \ge 1/2`;
         the held out part.
     validation_errors_ : array or None
         The mistakes on the held out part after each round, also of those that are not kept; a fraction.
@@ -402,8 +402,8 @@ class AdaBoostMH(ScoreClassifier):
     >>> from mcutils.boosting import AdaBoostMH
     >>> X = np.arange(12.0)[:, None]
     >>> Y = np.hstack([X > 2, X > 5, X > 8]).astype(int)  # each example has the labels that it has passed
-    >>> machine = AdaBoostMH(n_estimators=30).fit(X, Y)
-    >>> machine.predict([[1.0], [7.0], [20.0]]).tolist()
+    >>> model = AdaBoostMH(n_estimators=30).fit(X, Y)
+    >>> model.predict([[1.0], [7.0], [20.0]]).tolist()
     [[0, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
 
@@ -617,8 +617,8 @@ class AdaBoostMH(ScoreClassifier):
         ------
         float
         """
-        for answer in self.staged_predict(X):
-            yield float(accuracy_score(y, answer, sample_weight=sample_weight))
+        for predicted in self.staged_predict(X):
+            yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     @property
     def feature_importances_(self) -> Floats:
@@ -659,7 +659,7 @@ class AdaBoostMH(ScoreClassifier):
         return labels
 
     def _mistakes(self, scores: Floats, Y: NDArray[Any], weights: Floats) -> float:
-        """The weighted fraction of wrong answers: classes, or with several labels, labels."""
+        """The weighted fraction of wrong predictions: classes, or with several labels, labels."""
         if self.multilabel_:
             wrong = ((scores > 0) != (Y > 0)).mean(axis=1)
         else:
@@ -689,13 +689,13 @@ class AdaBoostMH(ScoreClassifier):
         if not self.multilabel_:
             self.classes_, codes = class_codes(column_or_1d(target, warn=True))
             return codes, _plus_minus(codes[:, None] == np.arange(len(self.classes_)))
-        table = target.toarray() if issparse(target) else np.asarray(target)
-        entries = np.unique(table)
+        matrix = target.toarray() if issparse(target) else np.asarray(target)
+        entries = np.unique(matrix)
         if not (np.isin(entries, (0, 1)).all() or np.isin(entries, (-1, 1)).all()):
             raise ValueError(f"y must have the entries 0 and 1, or -1 and 1, found {entries.tolist()}")
-        self.classes_ = np.arange(table.shape[1])
-        self._coding = np.array([-1 if entries[0] == -1 else 0, 1]).astype(table.dtype)
-        return np.zeros(len(table), dtype=np.intp), _plus_minus(table > 0)
+        self.classes_ = np.arange(matrix.shape[1])
+        self._coding = np.array([-1 if entries[0] == -1 else 0, 1]).astype(matrix.dtype)
+        return np.zeros(len(matrix), dtype=np.intp), _plus_minus(matrix > 0)
 
     def _warn_of_missing(self, Y: NDArray[np.int8]) -> None:
         missing = self.classes_[(Y < 0).all(axis=0)]

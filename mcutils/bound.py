@@ -21,13 +21,15 @@ number chosen with its help needs a form that is uniform in it, and the function
 
 >>> import numpy as np
 >>> scores, y = np.tile([[0.9, 0.1, 0.0], [0.2, 0.7, 0.1]], (5000, 1)), np.tile([0, 1], 5000)
->>> found = margin(scores, y, rho=0.5, complexity=0.002, delta=0.05)
->>> {name: round(term, 4) for name, term in found.terms.items()}
+>>> result = margin_bound(scores, y, rho=0.5, complexity=0.002, delta=0.05)
+>>> {name: round(term, 4) for name, term in result.terms.items()}
 {'empirical': 0.0, 'complexity': 0.072, 'confidence': 0.0122}
->>> margin(scores, y, rho=0.5, complexity=0.002, delta=0.05, rho_chosen_from_data=True)  # doctest: +ELLIPSIS
+>>> margin_bound(  # doctest: +ELLIPSIS
+...     scores, y, rho=0.5, complexity=0.002, delta=0.05, rho_chosen_from_data=True
+... )
 Traceback (most recent call last):
     ...
-ValueError: rho=0.5 was chosen from the data, ... fixed before: ask for uniform_in_rho=True
+ValueError: rho=0.5 was chosen from the data, ... fixed before: set uniform_in_rho=True
 """
 
 from collections.abc import Mapping
@@ -40,8 +42,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import integer, number, one_of, reals, switch
-from .margin import empirical_margin_loss, rho_loss
-from .margin import margins as _margins
+from .margin import empirical_margin_loss, margins, rho_loss
 
 __all__ = [
     "Bound",
@@ -49,11 +50,9 @@ __all__ = [
     "best_rho",
     "chain",
     "complexity_term",
-    "kernel",
-    "linear_k",
-    "margin",
+    "kernel_bound",
+    "margin_bound",
     "samples_needed",
-    "sqrt_k",
     "steps",
     "uniform",
 ]
@@ -79,14 +78,14 @@ class Bound:
     empirical : float
         What is seen on the sample: the mean loss.
     complexity : float
-        The price of choosing among many functions, with its factor.
+        What the choice among many functions adds, with its factor.
     confidence : float
-        The price of holding with probability 1 - delta.
+        What holding with probability 1 - delta adds.
 
     Examples
     --------
-    >>> found = uniform(empirical=0.25, complexity=0.125, m=800, delta=0.05)
-    >>> round(found.total, 3), found.vacuous
+    >>> result = uniform(empirical=0.25, complexity=0.125, m=800, delta=0.05)
+    >>> round(result.total, 3), result.vacuous
     (0.543, False)
     """
 
@@ -147,8 +146,8 @@ def uniform(empirical: float, complexity: float, m: int, delta: float, data_depe
 
     Examples
     --------
-    >>> found = uniform(0.1, 0.01, m=10_000, delta=0.05, data_dependent=True)
-    >>> {name: round(term, 4) for name, term in found.terms.items()}
+    >>> result = uniform(0.1, 0.01, m=10_000, delta=0.05, data_dependent=True)
+    >>> {name: round(term, 4) for name, term in result.terms.items()}
     {'empirical': 0.1, 'complexity': 0.02, 'confidence': 0.0407}
     """
     return Bound(
@@ -159,7 +158,7 @@ def uniform(empirical: float, complexity: float, m: int, delta: float, data_depe
     )
 
 
-def margin(
+def margin_bound(
     scores: ArrayLike,
     y: ArrayLike,
     rho: float,
@@ -187,7 +186,7 @@ def margin(
     y : (m,) array-like of int
         The true classes, 0 to k - 1.
     rho : float
-        The margin asked for, positive.
+        The required margin, positive.
     complexity : float
         Rademacher complexity of :math:`\Pi_1(\mathcal H)`, or an upper bound: expected over samples, or that
         of the inputs of this sample if ``data_dependent``.
@@ -198,7 +197,7 @@ def margin(
     data_dependent : bool
         Whether ``complexity`` is that of the sample.
     rho_chosen_from_data : bool
-        Say so if rho was chosen with the help of the sample; then the uniform form is the one that holds.
+        True if rho was chosen with the help of the sample; then the uniform form is the one that holds.
     uniform_in_rho : bool
         Compute the uniform form.
     rho_max : float
@@ -212,9 +211,11 @@ def margin(
     --------
     >>> import numpy as np
     >>> scores, y = np.tile([[0.9, 0.1], [0.2, 0.7]], (2000, 1)), np.tile([0, 1], 2000)
-    >>> round(margin(scores, y, 0.5, 0.005, delta=0.1).total, 4)
+    >>> round(margin_bound(scores, y, 0.5, 0.005, delta=0.1).total, 4)
     0.097
-    >>> round(margin(scores, y, 0.5, 0.005, 0.1, rho_chosen_from_data=True, uniform_in_rho=True).total, 4)
+    >>> round(
+    ...     margin_bound(scores, y, 0.5, 0.005, 0.1, rho_chosen_from_data=True, uniform_in_rho=True).total, 4
+    ... )
     0.1834
     """
     rho = _check_rho(rho, rho_chosen_from_data, uniform_in_rho)
@@ -252,7 +253,7 @@ def best_rho(
     Parameters
     ----------
     scores, y, complexity, delta, kind, data_dependent, rho_max
-        As in :func:`margin`.
+        As in :func:`margin_bound`.
 
     Returns
     -------
@@ -263,16 +264,16 @@ def best_rho(
     --------
     >>> import numpy as np
     >>> scores, y = np.tile([[0.9, 0.1], [0.2, 0.7]], (2000, 1)), np.tile([0, 1], 2000)
-    >>> rho, found = best_rho(scores, y, 0.001, delta=0.1)
-    >>> rho, round(found.total, 4)
+    >>> rho, result = best_rho(scores, y, 0.001, delta=0.1)
+    >>> rho, round(result.total, 4)
     (0.5, 0.0375)
     """
     rho_max = _check_rho(rho_max, False, False, "rho_max")
     one_of(kind, "kind", ("quadratic", "linear"))
-    margins = _margins(scores, y)
+    reached = margins(scores, y)
     m, k = np.shape(scores)
-    price = _factor(kind, k) * number(complexity, "complexity", least=0)
-    least = float((margins <= 0).mean())  # no margin loss is smaller
+    richness = _factor(kind, k) * number(complexity, "complexity", least=0)
+    least = float((reached <= 0).mean())  # no margin loss is smaller
     best: tuple[float, Bound] | None = None
     for j in range(1000):
         rho = rho_max * 2.0**-j
@@ -280,8 +281,8 @@ def best_rho(
             break
         here = Bound(
             "eq-bound-grid",
-            float(rho_loss(margins, rho).mean()),
-            price / rho,
+            float(rho_loss(reached, rho).mean()),
+            richness / rho,
             _confidence(m, delta, data_dependent, j + 1),
         )
         if best is None or here.total < best[1].total:
@@ -292,13 +293,14 @@ def best_rho(
     return best
 
 
-def kernel(
+def kernel_bound(
     scores: ArrayLike,
     y: ArrayLike,
     rho: float,
     norm_bound: float,
     delta: float,
     *,
+    kind: Kind = "quadratic",
     radius: float | None = None,
     gram: ArrayLike | None = None,
     rho_chosen_from_data: bool = False,
@@ -308,12 +310,16 @@ def kernel(
     uniform_in_norm: bool = False,
     norm_min: float = 1.0,
 ) -> Bound:
-    r"""The margin bound of a kernel class (cor-classes-kernel).
+    r"""The margin bound of a kernel class.
 
+    With ``kind="quadratic"`` (cor-classes-kernel)
     :math:`\hat R_{S,\rho}(f) + 2 k^2 \frac{r\Lambda}{\rho\sqrt m} + \sqrt{\log(1/\delta)/2m}` from a radius;
     :math:`\hat R_{S,\rho}(f) + 2 k^2 \frac{\Lambda\sqrt{\operatorname{tr}\mathbf K}}{\rho m} +
     3\sqrt{\log(2/\delta)/2m}` from the Gram matrix of the sample. For all f of
-    :math:`\mathcal H_{K,p,\Lambda}`, :math:`p \ge 1`.
+    :math:`\mathcal H_{K,p,\Lambda}`, :math:`p \ge 1`. With ``kind="linear"`` (thm-classes-linear-k)
+    :math:`4k` stands in place of :math:`2k^2`: never larger, and equal for two classes. With ``kind="sqrt"``
+    (thm-classes-sqrt-k) it is :math:`4\sqrt k`, for all f with
+    :math:`\sum_y \lVert f_y \rVert^2 \le \Lambda^2`, that is, for :math:`p \le 2`.
 
     Only :math:`\Lambda/\rho` matters, since f with the margin rho and f/rho with the margin 1 are the same
     (rem-bound-scale). So the uniform forms are one: with :math:`t = \max(t_0, \Lambda/\rho)` in place of
@@ -329,17 +335,19 @@ def kernel(
     y : (m,) array-like of int
         The true classes, 0 to k - 1.
     rho : float
-        The margin asked for, positive.
+        The required margin, positive.
     norm_bound : float
         :math:`\Lambda`, a bound on the norm of f; if the form is uniform in it, the norm of f itself.
     delta : float
         Probability of failure, between 0 and 1.
+    kind : "quadratic", "linear" or "sqrt"
+        How the second term grows with k.
     radius : float, optional
         r with :math:`K(x, x) \le r^2` for every x.
     gram : (m, m) or (m,) array-like, optional
         The Gram matrix of the sample or its diagonal. Exactly one of ``radius`` and ``gram`` is given.
     rho_chosen_from_data, norm_chosen_from_data : bool
-        Say so if the number was chosen with the help of the sample.
+        True if the number was chosen with the help of the sample.
     uniform_in_rho, uniform_in_norm : bool
         Compute the form that is uniform in it.
     rho_max, norm_min : float
@@ -353,145 +361,21 @@ def kernel(
     --------
     >>> import numpy as np
     >>> scores, y = np.tile([[2.0, 0.0], [0.0, 2.0]], (50_000, 1)), np.tile([0, 1], 50_000)
-    >>> found = kernel(scores, y, rho=1, norm_bound=2, delta=0.05, radius=1)
-    >>> {name: round(term, 4) for name, term in found.terms.items()}
+    >>> result = kernel_bound(scores, y, rho=1, norm_bound=2, delta=0.05, radius=1)
+    >>> {name: round(term, 4) for name, term in result.terms.items()}
     {'empirical': 0.0, 'complexity': 0.0506, 'confidence': 0.0039}
+    >>> scores = np.tile([[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]], (50_000, 1))
+    >>> kinds = ("quadratic", "linear", "sqrt")
+    >>> [round(kernel_bound(scores, y, 1, 2, 0.05, kind=kind, radius=1).complexity, 3) for kind in kinds]
+    [0.114, 0.076, 0.044]
     """
-    options = (
-        rho_chosen_from_data,
-        uniform_in_rho,
-        rho_max,
-        norm_chosen_from_data,
-        uniform_in_norm,
-        norm_min,
-    )
-    return _kernel_bound("quadratic", scores, y, rho, norm_bound, delta, radius, gram, *options)
-
-
-def linear_k(
-    scores: ArrayLike,
-    y: ArrayLike,
-    rho: float,
-    norm_bound: float,
-    delta: float,
-    *,
-    radius: float | None = None,
-    gram: ArrayLike | None = None,
-    rho_chosen_from_data: bool = False,
-    uniform_in_rho: bool = False,
-    rho_max: float = 1.0,
-    norm_chosen_from_data: bool = False,
-    uniform_in_norm: bool = False,
-    norm_min: float = 1.0,
-) -> Bound:
-    r"""The bound that grows linearly with k (thm-classes-linear-k), of a kernel class.
-
-    As :func:`kernel`, with :math:`4k` in place of :math:`2k^2`: never larger, and equal for two classes.
-    For other classes see :func:`margin` with ``kind="linear"``.
-
-    Parameters
-    ----------
-    scores, y, rho, norm_bound, delta, radius, gram
-        As in :func:`kernel`.
-    rho_chosen_from_data, uniform_in_rho, rho_max, norm_chosen_from_data, uniform_in_norm, norm_min
-        As in :func:`kernel`.
-
-    Returns
-    -------
-    Bound
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores, y = np.tile([[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]], (5_000, 1)), np.tile([0, 1], 5_000)
-    >>> [round(b(scores, y, 1, 2, 0.05, radius=1).complexity, 3) for b in (kernel, linear_k, sqrt_k)]
-    [0.36, 0.24, 0.139]
-    """
-    options = (
-        rho_chosen_from_data,
-        uniform_in_rho,
-        rho_max,
-        norm_chosen_from_data,
-        uniform_in_norm,
-        norm_min,
-    )
-    return _kernel_bound("linear", scores, y, rho, norm_bound, delta, radius, gram, *options)
-
-
-def sqrt_k(
-    scores: ArrayLike,
-    y: ArrayLike,
-    rho: float,
-    norm_bound: float,
-    delta: float,
-    *,
-    radius: float | None = None,
-    gram: ArrayLike | None = None,
-    rho_chosen_from_data: bool = False,
-    uniform_in_rho: bool = False,
-    rho_max: float = 1.0,
-    norm_chosen_from_data: bool = False,
-    uniform_in_norm: bool = False,
-    norm_min: float = 1.0,
-) -> Bound:
-    r"""The bound that grows with the square root of k (thm-classes-sqrt-k).
-
-    As :func:`kernel`, with :math:`4\sqrt k` in place of :math:`2k^2`; for all f with
-    :math:`\sum_y \lVert f_y \rVert^2 \le \Lambda^2`, that is, for :math:`\mathcal H_{K,p,\Lambda}` with
-    :math:`p \le 2`.
-
-    Parameters
-    ----------
-    scores, y, rho, norm_bound, delta, radius, gram
-        As in :func:`kernel`; the norm is that of all k functions together, :math:`p \le 2`.
-    rho_chosen_from_data, uniform_in_rho, rho_max, norm_chosen_from_data, uniform_in_norm, norm_min
-        As in :func:`kernel`.
-
-    Returns
-    -------
-    Bound
-
-    Examples
-    --------
-    >>> scores, y, gram = [[2.0, 0.0], [0.0, 2.0]] * 800, [0, 1] * 800, [1.0] * 1600
-    >>> found = sqrt_k(scores, y, rho=1, norm_bound=2, delta=0.05, gram=gram)
-    >>> {name: round(term, 4) for name, term in found.terms.items()}
-    {'empirical': 0.0, 'complexity': 0.2828, 'confidence': 0.1019}
-    """
-    options = (
-        rho_chosen_from_data,
-        uniform_in_rho,
-        rho_max,
-        norm_chosen_from_data,
-        uniform_in_norm,
-        norm_min,
-    )
-    return _kernel_bound("sqrt", scores, y, rho, norm_bound, delta, radius, gram, *options)
-
-
-def _kernel_bound(
-    kind: Kind,
-    scores: ArrayLike,
-    y: ArrayLike,
-    rho: float,
-    norm_bound: float,
-    delta: float,
-    radius: float | None,
-    gram: ArrayLike | None,
-    rho_chosen_from_data: bool,
-    uniform_in_rho: bool,
-    rho_max: float,
-    norm_chosen_from_data: bool,
-    uniform_in_norm: bool,
-    norm_min: float,
-) -> Bound:
     rho = _check_rho(rho, rho_chosen_from_data, uniform_in_rho)
     norm = number(norm_bound, "norm_bound", least=0)
     uniform_in_norm = switch(uniform_in_norm, "uniform_in_norm")
     if switch(norm_chosen_from_data, "norm_chosen_from_data") and not uniform_in_norm:
         raise ValueError(
             f"norm_bound={norm_bound!r} was chosen from the data, and this bound holds for one that was "
-            "fixed before: ask for uniform_in_norm=True"
+            "fixed before: set uniform_in_norm=True"
         )
     empirical = empirical_margin_loss(scores, y, rho)
     m, k = np.shape(scores)
@@ -507,9 +391,8 @@ def _kernel_bound(
         # with the norm free too, a larger rho is the same as a smaller norm
         largest_rho = _check_rho_max(rho_max, 0 if uniform_in_norm else rho)
     ratio = max(norm / rho, least_norm / largest_rho)
-    octaves = log2(largest_rho) - log2(
-        rho
-    )  # differences of logarithms: quotients may leave the range of floats
+    # differences of logarithms: quotients may leave the range of floats
+    octaves = log2(largest_rho) - log2(rho)
     if uniform_in_norm:
         octaves += log2(norm) - log2(least_norm) if norm > 0 else -inf
     return Bound(
@@ -603,7 +486,7 @@ def samples_needed(
     empirical : float
         The empirical margin loss, taken not to change with m.
     target : float
-        Larger than ``empirical``. At 1 the bound begins to say something.
+        Larger than ``empirical``. Below 1 the bound is not vacuous.
     data_dependent : bool
         Whether the bound has the trace of the Gram matrix, and three times :math:`\sqrt{\log(2/\delta)/2m}`.
 
@@ -677,7 +560,7 @@ def steps(values: ArrayLike, y: ArrayLike, rho: float, signs: ArrayLike) -> Mapp
     y : (m,) array-like of int
         The true classes, 0 to k - 1.
     rho : float
-        The margin asked for, positive.
+        The required margin, positive.
     signs : (n, m) array-like
         Signs. If equal examples are written once, the sum of the signs of each.
 
@@ -688,8 +571,8 @@ def steps(values: ArrayLike, y: ArrayLike, rho: float, signs: ArrayLike) -> Mapp
     Examples
     --------
     >>> values = [[[1.0, 0.0], [1.0, 0.0]], [[0.0, 1.0], [0.0, 1.0]]]
-    >>> found = steps(values, [0, 1], 1.0, [[1, 1], [1, -1]])
-    >>> found["losses"].tolist(), found["margins"].tolist()
+    >>> result = steps(values, [0, 1], 1.0, [[1, 1], [1, -1]])
+    >>> result["losses"].tolist(), result["margins"].tolist()
     ([1.0, 1.0], [0.0, 2.0])
     """
     f = reals(values, "values")
@@ -700,7 +583,7 @@ def steps(values: ArrayLike, y: ArrayLike, rho: float, signs: ArrayLike) -> Mapp
         )
     _, m, k = f.shape
     labels = np.asarray(y)
-    own = np.array([_margins(table, labels) for table in f])  # (F, m)
+    own = np.array([margins(scores, labels) for scores in f])  # (F, m)
     sigma = reals(signs, "signs")
     if sigma.ndim != 2 or sigma.shape[1] != m:
         raise ValueError(f"signs must have {m} columns, one for each example, found shape {sigma.shape}")
@@ -710,7 +593,7 @@ def steps(values: ArrayLike, y: ArrayLike, rho: float, signs: ArrayLike) -> Mapp
         return largest
 
     classes = range(k)
-    towards = [np.array([_margins(table, np.full(m, c)) for table in f]) for c in classes]
+    towards = [np.array([margins(scores, np.full(m, c)) for scores in f]) for c in classes]
     score = [supremum(f[:, :, c]) for c in classes]
     other = [supremum(-np.delete(f, c, axis=2).max(axis=2)) for c in classes]
     return {
@@ -777,7 +660,7 @@ def _check_rho(rho: Any, chosen: bool, uniform_form: bool, name: str = "rho") ->
     if switch(chosen, f"{name}_chosen_from_data") and not uniform_form:
         raise ValueError(
             f"{name}={rho!r} was chosen from the data, and this bound holds for a {name} that was fixed "
-            f"before: ask for uniform_in_{name}=True"
+            f"before: set uniform_in_{name}=True"
         )
     return value
 

@@ -52,7 +52,6 @@ __all__ = [
     "sauer",
     "sensitivity",
     "separable",
-    "share_realised",
     "shattered_set",
     "smallest_positive",
     "vote",
@@ -280,16 +279,16 @@ def closed_form(l: int, d: int) -> float:
     return 2 * l * d * log2(3 * l)
 
 
-# --- decoding the answers of binary rules -----------------------------------------------------------------
+# --- decoding the outputs of binary rules -----------------------------------------------------------------
 
 
-def smallest_positive(answers: ArrayLike) -> Ints:
-    """One-vs-all by signs: the first class whose rule says yes; 0 if none does (def-capacity-reduction).
+def smallest_positive(outputs: ArrayLike) -> Ints:
+    """One-vs-all by signs: the first class whose rule is positive; 0 if none is (def-capacity-reduction).
 
     Parameters
     ----------
-    answers : (n, k) array-like of +1 and -1
-        The answers of the k rules; any positive number is yes.
+    outputs : (n, k) array-like of +1 and -1
+        The outputs of the k rules; any positive number counts as +1.
 
     Examples
     --------
@@ -297,17 +296,17 @@ def smallest_positive(answers: ArrayLike) -> Ints:
     >>> smallest_positive(np.array([[-1, 1, 1], [-1, -1, -1]]))
     array([1, 0])
     """
-    first: Ints = np.argmax(_check_answers(answers) > 0, axis=1)
+    first: Ints = np.argmax(_check_outputs(outputs) > 0, axis=1)
     return first
 
 
-def decision_list(answers: ArrayLike) -> Ints:
-    """One-vs-all by signs: the first class whose rule says yes; the last class if none does.
+def decision_list(outputs: ArrayLike) -> Ints:
+    """One-vs-all by signs: the first class whose rule is positive; the last class if none is.
 
     Parameters
     ----------
-    answers : (n, k) array-like of +1 and -1
-        The answers of the k rules; any positive number is yes, and the last one changes nothing.
+    outputs : (n, k) array-like of +1 and -1
+        The outputs of the k rules; any positive number counts as +1, and the last one changes nothing.
 
     Examples
     --------
@@ -315,17 +314,17 @@ def decision_list(answers: ArrayLike) -> Ints:
     >>> decision_list(np.array([[-1, 1, 1], [-1, -1, -1]]))
     array([1, 2])
     """
-    said_yes = _check_answers(answers) > 0
-    first: Ints = np.where(said_yes.any(axis=1), np.argmax(said_yes, axis=1), said_yes.shape[1] - 1)
+    positive = _check_outputs(outputs) > 0
+    first: Ints = np.where(positive.any(axis=1), np.argmax(positive, axis=1), positive.shape[1] - 1)
     return first
 
 
-def vote(answers: ArrayLike) -> Ints:
+def vote(outputs: ArrayLike) -> Ints:
     """All-pairs by vote: the class that wins most duels, ties to the smallest.
 
     Parameters
     ----------
-    answers : (n, k(k-1)/2) array-like
+    outputs : (n, k(k-1)/2) array-like
         Pairs in the order (0, 1), (0, 2), ..., (k-2, k-1). Positive: the first of the pair wins; negative:
         the second; 0: half a win for each.
 
@@ -335,10 +334,10 @@ def vote(answers: ArrayLike) -> Ints:
     >>> vote(np.array([[1, -1, 1], [-1, -1, 1]]))  # 0 beats 1 beats 2 beats 0: a cycle; 1 beats 0 and 2
     array([0, 1])
     """
-    duels = _check_answers(answers)
+    duels = _check_outputs(outputs)
     k = round((1 + (1 + 8 * duels.shape[1]) ** 0.5) / 2)
     if k * (k - 1) // 2 != duels.shape[1]:
-        raise ValueError(f"answers has {duels.shape[1]} columns, which is no number of pairs")
+        raise ValueError(f"outputs has {duels.shape[1]} columns, which is no number of pairs")
     wins = np.zeros((len(duels), k), dtype=np.int64)
     for s, (y, r) in enumerate(combinations(range(k), 2)):
         sign = np.sign(duels[:, s]).astype(np.int64)
@@ -349,7 +348,7 @@ def vote(answers: ArrayLike) -> Ints:
 
 
 def sensitivity(decode: Decode, l: int) -> tuple[int, tuple[int, ...]]:
-    """The most coordinates of one vector of answers that change the decoded class when flipped alone.
+    """The most coordinates of one vector of outputs that change the decoded class when flipped alone.
 
     A lower bound for the Natarajan dimension is made of it (thm-capacity-sensitive).
 
@@ -364,7 +363,7 @@ def sensitivity(decode: Decode, l: int) -> tuple[int, tuple[int, ...]]:
     -------
     size : int
         The number of sensitive coordinates.
-    answers : tuple of int
+    outputs : tuple of int
         The first vector with that many sensitive coordinates.
 
     Examples
@@ -390,7 +389,7 @@ def reduction_labelings(binary: ArrayLike, decode: Decode, l: int) -> Ints:
     Parameters
     ----------
     binary : (n_rules, n_points) array-like of +1 and -1
-        The answers of the binary rules; all ``n_rules ** l`` choices are made, at most a million.
+        The outputs of the binary rules; all ``n_rules ** l`` choices are made, at most a million.
     decode : callable
         Takes an (n, l) array of +1 and -1, gives n classes.
     l : int
@@ -408,14 +407,14 @@ def reduction_labelings(binary: ArrayLike, decode: Decode, l: int) -> Ints:
     >>> len(reduction_labelings(half_lines, decision_list, 3))
     9
     """
-    answers = np.unique(np.asarray(binary), axis=0)
-    if answers.ndim != 2 or not np.isin(answers, (-1, 1)).all():
+    outputs = np.unique(np.asarray(binary), axis=0)
+    if outputs.ndim != 2 or not np.isin(outputs, (-1, 1)).all():
         raise ValueError("binary must be a table with a row for each rule and entries +1 and -1")
     l = integer(l, "l", 1)
-    if l * log2(len(answers)) > log2(10**6):
-        raise ValueError(f"l={l} rules out of {len(answers)} are {len(answers)}**{l} choices; at most 10**6")
-    chosen = np.array(list(product(range(len(answers)), repeat=l)), dtype=np.intp)
-    table = np.stack([decode(answers[chosen, point]) for point in range(answers.shape[1])], axis=1)
+    if l * log2(len(outputs)) > log2(10**6):
+        raise ValueError(f"l={l} rules out of {len(outputs)} are {len(outputs)}**{l} choices; at most 10**6")
+    chosen = np.array(list(product(range(len(outputs)), repeat=l)), dtype=np.intp)
+    table = np.stack([decode(outputs[chosen, point]) for point in range(outputs.shape[1])], axis=1)
     return np.unique(table, axis=0)
 
 
@@ -460,7 +459,7 @@ def decide(strict: ArrayLike, weak: ArrayLike | None = None, *, exact: bool = Fa
         Rows of the inequalities that may be equalities.
     exact : bool, default=False
         Decide in fractions, by the simplex method with Bland's rule. Otherwise floating-point linear
-        programming proposes an answer, and fractions decide only where that is no proof.
+        programming proposes a solution, and fractions decide only where that is no proof.
 
     Returns
     -------
@@ -497,7 +496,7 @@ def _decide(table: NDArray[Any], n_strict: int, blocks: int, exact: bool) -> Alt
 
 @dataclass(frozen=True, eq=False)
 class LinearSeparation:
-    r"""Whether one linear machine gives each point its class, strictly, with what proves it.
+    r"""Whether one linear classifier gives each point its class, strictly, with what proves it.
 
     Attributes
     ----------
@@ -513,7 +512,7 @@ class LinearSeparation:
         constant 1: any weights have a weighted mean of all leads that is 0, so some lead is not positive.
     margins : (m,) array or None
         The lead of each example's class over the best of the others with these weights; of fractions where
-        floating point would say 0.
+        floating point would give 0.
     exact : bool
         Whether the numbers are fractions: multipliers always, weights where that was requested or where
         floating-point numbers would not do.
@@ -530,7 +529,7 @@ class LinearSeparation:
 def separable(
     X: ArrayLike, y: ArrayLike, *, k: int | None = None, fit_intercept: bool = True, exact: bool = False
 ) -> LinearSeparation:
-    """Is there a linear machine in which each point's class wins alone? (prop-capacity-separable)
+    """Is there a linear classifier in which each point's class wins alone? (prop-capacity-separable)
 
     Parameters
     ----------
@@ -582,7 +581,7 @@ def separable(
 def realises(
     X: ArrayLike, labels: ArrayLike, k: int, *, fit_intercept: bool = True, exact: bool = False
 ) -> bool:
-    """Does a linear machine with the tie rule "smallest class" give the points exactly these labels?
+    """Does a linear classifier with the tie rule "smallest class" give the points exactly these labels?
 
     Other than `separable`, a smaller class may win by a tie (def-capacity-linear): without bias this matters.
 
@@ -614,13 +613,13 @@ def realises(
 
 
 def linear_labelings(X: ArrayLike, k: int, *, fit_intercept: bool = True, exact: bool = False) -> Ints:
-    """All labelings of the points by linear machines with k classes, ties to the smallest.
+    """All labelings of the points by linear classifiers with k classes, ties to the smallest.
 
     Parameters
     ----------
     X : (n, d) array-like
-        The points, few: the labelings are found point after point, those of the first points that no machine
-        produces are not continued.
+        The points, few: the labelings are found point after point, those of the first points that no
+        classifier produces are not continued.
     k : int
         Number of classes, at least 2.
     fit_intercept, exact : bool
@@ -646,47 +645,6 @@ def linear_labelings(X: ArrayLike, k: int, *, fit_intercept: bool = True, exact:
             if realises(points[:n], [*start, c], k, fit_intercept=fit_intercept, exact=exact)
         ]
     return np.array(labelings, dtype=np.intp)
-
-
-def share_realised(
-    draw: Callable[[np.random.Generator], Ints],
-    X: ArrayLike,
-    k: int,
-    *,
-    n_draws: int = 100,
-    fit_intercept: bool = True,
-    random_state: int | np.random.Generator | None = None,
-) -> float:
-    """A containment experiment: the share of drawn labelings that some linear machine produces strictly.
-
-    Parameters
-    ----------
-    draw : callable
-        Takes a generator, gives labels of the points: those of a random classifier of the class in question.
-    X : (m, d) array-like
-        The points.
-    k : int
-        Number of classes.
-    n_draws : int, default=100
-        Number of classifiers.
-    fit_intercept : bool, default=True
-        Whether the scores of the linear machine have a constant term.
-    random_state : int, numpy.random.Generator or None
-        Seed, or a generator that is advanced.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> line = np.arange(4.0)[:, None]
-    >>> share_realised(lambda rng: (line[:, 0] > rng.random() * 4).astype(int), line, 2, random_state=0)
-    1.0
-    """
-    n_draws = integer(n_draws, "n_draws", 1)
-    rng = np.random.default_rng(random_state)
-    return (
-        sum(separable(X, draw(rng), k=k, fit_intercept=fit_intercept).separable for _ in range(n_draws))
-        / n_draws
-    )
 
 
 # --- checks -----------------------------------------------------------------------------------------------
@@ -718,14 +676,14 @@ def _leads(
     return rows[:, : (k - 1) * width], owners
 
 
-def _check_answers(answers: ArrayLike) -> NDArray[Any]:
-    table = np.asarray(answers)
+def _check_outputs(outputs: ArrayLike) -> NDArray[Any]:
+    table = np.asarray(outputs)
     if table.ndim != 2 or table.shape[1] < 1:
-        raise ValueError(f"answers must be a matrix with a column for each rule, found shape {table.shape}")
+        raise ValueError(f"outputs must be a matrix with a column for each rule, found shape {table.shape}")
     if table.dtype.kind not in "iuf":
-        raise ValueError(f"answers must hold real numbers, found dtype {table.dtype}")
+        raise ValueError(f"outputs must hold real numbers, found dtype {table.dtype}")
     if np.isnan(table).any():
-        raise ValueError("answers must be numbers, found nan")
+        raise ValueError("outputs must be numbers, found nan")
     return table
 
 

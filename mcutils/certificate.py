@@ -38,10 +38,10 @@ class Certificate:
     Examples
     --------
     >>> from mcutils.certificate import Certificate
-    >>> found = Certificate(primal=10.0, dual=9.9)
-    >>> round(found.gap, 3)
+    >>> result = Certificate(primal=10.0, dual=9.9)
+    >>> round(result.gap, 3)
     0.01
-    >>> found.certifies(0.05), found.certifies(1e-6)
+    >>> result.certifies(0.05), result.certifies(1e-6)
     (True, False)
     """
 

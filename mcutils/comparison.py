@@ -1,13 +1,13 @@
 r"""Comparing classifiers: splits without leaks, nested tuning, and intervals for paired differences.
 
-The error of a machine is estimated on examples that took part in nothing: neither in the training, nor in
+The error of a classifier is estimated on examples that took part in nothing: neither in the training, nor in
 the choice of its parameters (def-comparison-nested). :func:`splits` draws a test part several times,
 :func:`folds` divides what is left, :func:`tune` chooses by these folds and :func:`nested` does all of it.
 Where examples come in groups, such as the vowels of one speaker, no group may be on both sides, and what
 would cut one is refused.
 
-Two machines are compared on the same splits, by the J differences of their errors. These are not independent:
-their training parts overlap. If all pairs have the correlation :math:`\rho`, then
+Two classifiers are compared on the same splits, by the J differences of their errors. These are not
+independent: their training parts overlap. If all pairs have the correlation :math:`\rho`, then
 (prop-comparison-correlated) with the sample variance :math:`S^2`
 
 .. math:: \operatorname{Var} \bar D = \Bigl(\frac1J + \frac\rho{1 - \rho}\Bigr) \mathbb E S^2 ,
@@ -70,7 +70,7 @@ _MOST_FLIPPED = 20
 
 @dataclass(frozen=True)
 class Difference:
-    """What J paired differences say about their mean.
+    """What J paired differences imply about their mean.
 
     Attributes
     ----------
@@ -140,8 +140,8 @@ def corrected_resampled_t(
 
     Examples
     --------
-    >>> found = corrected_resampled_t([0.02, 0.05, 0.01, 0.04, 0.03], n_train=90, n_test=10)
-    >>> round(found.mean, 3), round(found.low, 4), round(found.high, 4), found.df
+    >>> result = corrected_resampled_t([0.02, 0.05, 0.01, 0.04, 0.03], n_train=90, n_test=10)
+    >>> round(result.mean, 3), round(result.low, 4), round(result.high, 4), result.df
     (0.03, 0.0055, 0.0545, 4)
     """
     for name, count in (("n_train", n_train), ("n_test", n_test)):
@@ -349,14 +349,14 @@ def smooth(probabilities: ArrayLike, m: int) -> Floats:
     r"""Probabilities mixed with the uniform ones, of the weight :math:`1 / (m + 2)`.
 
     Trees, forests and neighbours return probabilities of 0, whose logarithmic loss may be infinite. After m
-    right answers of m, Laplace's rule expects a mistake with the probability 1/(m + 2): nobody who has seen m
-    examples should be surer than that.
+    right predictions of m, Laplace's rule expects a mistake with the probability 1/(m + 2): nobody who
+    has seen m examples should be surer than that.
 
     Parameters
     ----------
     probabilities : (n, k) array-like
     m : int
-        How many examples the machine was trained on.
+        How many examples the classifier was trained on.
 
     Returns
     -------
@@ -378,7 +378,7 @@ def smooth(probabilities: ArrayLike, m: int) -> Floats:
 
 
 def scores(estimator: Any, X: Any, m: int) -> Floats:
-    """A column for each class: logarithms of a machine's own probabilities, smoothed; otherwise its scores.
+    """A column for each class: logarithms of smoothed probabilities if the classifier has them, or scores.
 
     Parameters
     ----------
@@ -407,7 +407,7 @@ def scores(estimator: Any, X: Any, m: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Tuned:
-    """A machine whose parameters were chosen by folds; see :func:`tune`.
+    """A classifier whose parameters were chosen by folds; see :func:`tune`.
 
     Attributes
     ----------
@@ -421,7 +421,7 @@ class Tuned:
     estimator : classifier
         Fitted to all examples with the chosen parameters.
     held_out : (m, k) array
-        :func:`scores` of each example by the machine of its fold with the chosen parameters: what a
+        :func:`scores` of each example by the classifier of its fold with the chosen parameters: what a
         temperature may be fitted to.
     fit_seconds, tune_seconds : float
         Processor time of the last fit, and of everything.
@@ -457,7 +457,7 @@ def tune(
     candidates : list of dict
         Parameters for ``set_params``, at least one dict; it may be empty.
     X : (m, d) array-like, sparse matrix or data frame
-        Handed to the machine as it is, its rows selected: a data frame keeps its names and types.
+        Handed to the classifier as it is, its rows selected: a data frame keeps its names and types.
     y : (m,) array-like
     folds : list of (train, test)
         Indices. Every example is in exactly one test part, and not in the training part of the same fold.
@@ -475,8 +475,8 @@ def tune(
     >>> import mcutils.comparison as comparison
     >>> X, y = load_iris(return_X_y=True)
     >>> grid = [{"n_neighbors": n} for n in (1, 10, 100)]
-    >>> found = tune(KNeighborsClassifier(), grid, X, y, folds=comparison.folds(y))
-    >>> found.params, bool(found.mistakes[2] > found.mistakes[1])
+    >>> result = tune(KNeighborsClassifier(), grid, X, y, folds=comparison.folds(y))
+    >>> result.params, bool(result.mistakes[2] > result.mistakes[1])
     ({'n_neighbors': 1}, True)
     """
     start = process_time()
@@ -515,7 +515,7 @@ def tune(
 
 @dataclass(frozen=True, eq=False)
 class Nested:
-    """Errors of a machine that is tuned inside each split; see :func:`nested`.
+    """Errors of a classifier that is tuned inside each split; see :func:`nested`.
 
     Attributes
     ----------
@@ -554,8 +554,8 @@ def nested(
 ) -> Nested:
     """Splits outside, folds inside, a choice of parameters in each (def-comparison-nested).
 
-    With the same labels, groups and seed all machines get the same splits and the same folds, so that their
-    errors are paired.
+    With the same labels, groups and seed all classifiers get the same splits and the same folds, so that
+    their errors are paired.
 
     Parameters
     ----------
@@ -575,8 +575,8 @@ def nested(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> found = nested(GaussianNB(), [{}], X, y, n_splits=2)
-    >>> found.n_test.tolist(), bool((found.errors < 0.2).all())
+    >>> result = nested(GaussianNB(), [{}], X, y, n_splits=2)
+    >>> result.n_test.tolist(), bool((result.errors < 0.2).all())
     ([50, 50], True)
     """
     labels = _check_labels(y)
@@ -648,7 +648,7 @@ def _check_named(groups: ArrayLike, m: int) -> NDArray[Any]:
 
 
 def _check_partition(folds: Sequence[Split], m: int) -> list[Split]:
-    """Every example is tested once, by machines that have not seen it."""
+    """Every example is tested once, by classifiers that have not seen it."""
     if not isinstance(folds, Iterable):
         raise ValueError(f"folds must be a list of pairs (train, test), found {folds!r}")
     pairs, tested = list(folds), np.zeros(m, dtype=np.intp)

@@ -1,6 +1,7 @@
 r"""Which losses are right in the limit: conditional risks of seven surrogates, minimised with a proof.
 
-Where the classes have the probabilities p, scores s of a machine that minimises a surrogate cost in the limit
+Where the classes have the probabilities p, scores s of a classifier that minimises a surrogate cost in the
+limit
 
 .. math:: R(s) = \sum_y p_y L_y(s),
 
@@ -15,8 +16,8 @@ are replaced by their mean (thm-consistency-smooth).
 
 >>> from fractions import Fraction
 >>> p = [Fraction(40, 100), Fraction(35, 100), Fraction(25, 100)]  # no class has a majority
->>> found = minimise("weston_watkins", p, exact=True)
->>> [int(score) for score in found.scores], str(found.value)  # the two best classes tie
+>>> result = minimise("weston_watkins", p, exact=True)
+>>> [int(score) for score in result.scores], str(result.value)  # the two best classes tie
 ([1, 1, 0], '7/4')
 >>> for surrogate in SURROGATES:
 ...     print(f"{surrogate:15} {float(calibration_gap(surrogate, p)):.4f}")
@@ -343,8 +344,8 @@ def minimise(
 
     Examples
     --------
-    >>> found = minimise("lee_lin_wahba", [0.4, 0.35, 0.25])
-    >>> found.scores, round(found.value, 3), found.certificate.certifies(1e-9)
+    >>> result = minimise("lee_lin_wahba", [0.4, 0.35, 0.25])
+    >>> result.scores, round(result.value, 3), result.certificate.certifies(1e-9)
     (array([ 1. , -0.5, -0.5]), 0.9, True)
     >>> minimise("lee_lin_wahba", [0.4, 0.35, 0.25], top=1).scores
     array([ 0.25,  0.25, -0.5 ])
@@ -417,7 +418,7 @@ def _losses_of_corners(surrogate: str, k: int) -> Numbers:
 def _multipliers(pieces: _Pieces, w: Numbers, leads: Ints, value: Any) -> tuple[Numbers, Numbers]:
     r"""The largest :math:`\langle a, \lambda \rangle`, by HiGHS."""
     n = len(pieces.a)
-    answer = linprog(
+    solved = linprog(
         -np.concatenate([pieces.a, np.zeros(len(leads))]).astype(np.float64),
         A_ub=np.pad(pieces.groups, ((0, 0), (0, len(leads)))),
         b_ub=w,
@@ -425,9 +426,9 @@ def _multipliers(pieces: _Pieces, w: Numbers, leads: Ints, value: Any) -> tuple[
         b_eq=np.zeros(leads.shape[1]),
         method="highs-ds",
     )
-    if answer.status != 0:
-        raise RuntimeError(f"HiGHS found no multipliers for the risk {value}: {answer.message}")
-    return answer.x[:n], answer.x[n:]
+    if solved.status != 0:
+        raise RuntimeError(f"HiGHS found no multipliers for the risk {value}: {solved.message}")
+    return solved.x[:n], solved.x[n:]
 
 
 def _multipliers_exact(pieces: _Pieces, w: Numbers, leads: Ints, value: Any) -> tuple[Numbers, Numbers]:
@@ -448,11 +449,11 @@ def _multipliers_exact(pieces: _Pieces, w: Numbers, leads: Ints, value: Any) -> 
             np.hstack([zero((n, k), int), np.eye(n, dtype=int), zero((n, 1), int)]),
         ]
     )
-    answer = decide(strict, weak, exact=True)
-    if answer.strict is None or answer.weak is None:
-        raise RuntimeError(f"there are scores with a risk below {value}: {answer.solution}")
+    solved = decide(strict, weak, exact=True)
+    if solved.strict is None or solved.weak is None:
+        raise RuntimeError(f"there are scores with a risk below {value}: {solved.solution}")
     multipliers = (
-        answer.weak
+        solved.weak
     )  # with the factors 0 of t > 0 and 1 of the other, as there are scores with the value
     return multipliers[: len(pieces.a)], multipliers[len(pieces.a) : len(pieces.a) + len(leads)]
 
@@ -522,8 +523,8 @@ def calibration_gap(surrogate: str, probabilities: ArrayLike) -> Any:
 
     The decision may be wrong if a class that is not one of the most probable ones has the largest score,
     alone or with others. The gap is the infimum of their risks less the infimum of all risks: positive where
-    the surrogate is calibrated, else 0. Where all classes are equally probable no answer is wrong, and the
-    gap is infinite.
+    the surrogate is calibrated, else 0. Where all classes are equally probable no prediction is wrong, and
+    the gap is infinite.
 
     It is enough to look at the most probable of the wrong classes (lem-consistency-order).
 
@@ -573,10 +574,10 @@ def calibration_gap(surrogate: str, probabilities: ArrayLike) -> Any:
 
 
 def abstain(surrogate: str, scores: ArrayLike, threshold: float | None = None) -> Ints:
-    r"""Answer only where the scores say that a class has a majority (thm-consistency-abstain).
+    r"""Predict only where the scores show that a class has a majority (thm-consistency-abstain).
 
-    If no answer costs 1/2 and a wrong one 1, it is best to answer where some class is more probable than 1/2.
-    Crammer-Singer says so by the lead of the largest score over the second, the one-vs-all hinge by the
+    If to abstain costs 1/2 and a mistake 1, it is best to predict where some class is more probable than 1/2.
+    Crammer-Singer shows it by the lead of the largest score over the second, the one-vs-all hinge by the
     largest score.
 
     Parameters
@@ -592,7 +593,7 @@ def abstain(surrogate: str, scores: ArrayLike, threshold: float | None = None) -
     Returns
     -------
     (m,) int array
-        The class of the largest score, or -1 for no answer.
+        The class of the largest score, or -1 to abstain.
 
     Examples
     --------
@@ -628,22 +629,22 @@ def _fractions(values: NDArray[Any]) -> Numbers:
 
 def _numbers(values: ArrayLike, name: str) -> Numbers:
     """Finite numbers of at least two classes: fractions, or float64."""
-    table = np.asarray(values)
-    if table.ndim < 1 or table.shape[-1] < 2:
+    matrix = np.asarray(values)
+    if matrix.ndim < 1 or matrix.shape[-1] < 2:
         raise ValueError(
-            f"{name} must have an entry for each of at least two classes, found shape {table.shape}"
+            f"{name} must have an entry for each of at least two classes, found shape {matrix.shape}"
         )
-    if table.dtype == object:
-        bad = [entry for entry in table.flat if not isinstance(entry, (int, Fraction, np.integer))]
+    if matrix.dtype == object:
+        bad = [entry for entry in matrix.flat if not isinstance(entry, (int, Fraction, np.integer))]
         if bad:
             raise ValueError(f"{name} must be numbers, or all of them whole or fractions, found {bad[0]!r}")
-        return _fractions(table)
-    if table.dtype.kind not in "iuf":
-        raise ValueError(f"{name} must be real numbers, found dtype {table.dtype}")
-    table = table.astype(np.float64)
-    if not np.isfinite(table).all():
-        raise ValueError(f"{name} must be finite, found {table[~np.isfinite(table)][0]}")
-    return table
+        return _fractions(matrix)
+    if matrix.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be real numbers, found dtype {matrix.dtype}")
+    matrix = matrix.astype(np.float64)
+    if not np.isfinite(matrix).all():
+        raise ValueError(f"{name} must be finite, found {matrix[~np.isfinite(matrix)][0]}")
+    return matrix
 
 
 def _probabilities(values: ArrayLike) -> Numbers:

@@ -1,7 +1,7 @@
-r"""The dual of the machine for k classes: the quadratic program, optimality, support vectors, certificates.
+r"""The dual of the multi-class SVM: the quadratic program, optimality, support vectors, certificates.
 
-The machine of def-dual-problem has scores :math:`f_r`, functions of the Hilbert space of a kernel, no bias,
-and minimises
+The classifier of def-dual-problem has scores :math:`f_r`, functions of the Hilbert space of a kernel, no
+bias, and minimises
 
 .. math:: P(f) = \tfrac12 \sum_r \|f_r\|^2 + \sum_i C_i \ell_i(f), \qquad C_i = C s_i,
 
@@ -9,7 +9,7 @@ with the Crammer-Singer or the Weston-Watkins hinge of the gaps
 :math:`g_{ir} = \Delta(y_i, r) + f_r(x_i) - f_{y_i}(x_i)` (:mod:`mcutils.hinge`). *Multipliers*
 :math:`\alpha_{ir} \ge 0`, one for each example and each class r but its own, are bounded by
 :math:`\sum_{r \ne y_i} \alpha_{ir} \le C_i` (Crammer-Singer) or :math:`\alpha_{ir} \le C_i`
-(Weston-Watkins). They make the machine
+(Weston-Watkins). They make the classifier
 
 .. math:: f_r = \sum_i \beta_{ir} K(x_i, \cdot), \qquad \beta_{ir} = -\alpha_{ir} \ (r \ne y_i), \quad
    \beta_{i y_i} = \sum_{r \ne y_i} \alpha_{ir},
@@ -25,8 +25,8 @@ is not looked at.
 >>> X = np.array([[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0], [0.0, 2.0], [0.0, 99.0]])
 >>> y = [0, 1, 2, 2, 2]
 >>> multipliers = np.array([[0, 3, 0], [3, 0, 0], [4, 4, 0], [0, 0, 0], [0, 0, 0]]) / 12
->>> found = certificate(multipliers, X @ X.T, y)
->>> round(12 * found.primal, 9), round(12 * found.dual, 9), found.certifies(1e-12)
+>>> result = certify(multipliers, X @ X.T, y)
+>>> round(12 * result.primal, 9), round(12 * result.dual, 9), result.certifies(1e-12)
 (7.0, 7.0, True)
 >>> (coefficients(multipliers, y).T @ X).round(4) + 0.0  # the rows of W
 array([[-0.5   , -0.3333],
@@ -49,7 +49,7 @@ from .hinge import HingeProblem
 __all__ = [
     "QuadraticProgram",
     "SupportTypes",
-    "certificate",
+    "certify",
     "coefficients",
     "dual_value",
     "feasible",
@@ -72,7 +72,7 @@ Indices: TypeAlias = NDArray[np.intp]
 class QuadraticProgram:
     r"""Minimise :math:`\frac12 u^\top P u + q^\top u` subject to :math:`G u \le h` and :math:`A u = b`.
 
-    Of the program of a machine, ``multipliers`` reads the table out of u.
+    Of the program of a classifier, ``multipliers`` reads the table out of u.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ def quadratic_program(
     ----------
     gram : (m, m) array-like
         :math:`K(x_i, x_j)`, symmetric. That it is positive semidefinite, :func:`mcutils.kernel.check_psd`
-        says; here only the minors of two rows are looked at.
+        checks; here only the minors of two rows are looked at.
     problem : HingeProblem or (m,) array-like of int
         Labels alone stand for the problem with these labels and the defaults of
         :class:`mcutils.hinge.HingeProblem`.
@@ -139,7 +139,7 @@ def quadratic_program(
 
     Examples
     --------
-    Two examples, one of each class, with their two unknowns each; the equations say that they are equal:
+    Two examples, one of each class, with their two unknowns each; the equations make them equal:
 
     >>> program = quadratic_program([[1.0, 0.5], [0.5, 2.0]], [0, 1])
     >>> program.P
@@ -170,10 +170,10 @@ def quadratic_program(
     A[np.arange(m), true] = 1.0
     capped = true if task.loss == "crammer_singer" else others
     each = np.eye(k * m)
-    # that the true class's unknowns are not negative follows from the equations; with it said as well, every
-    # unknown has a bound, and an interior-point method a regular system
+    # that the true class's unknowns are not negative follows from the equations; with it stated as well,
+    # every unknown has a bound, and an interior-point method a regular system
     G = np.vstack([-each, each[capped]])
-    h = np.concatenate([np.zeros(k * m), task.prices[capped % m]])
+    h = np.concatenate([np.zeros(k * m), task.penalties[capped % m]])
     return QuadraticProgram(P, q, G, h, A, np.zeros(m), k)
 
 
@@ -182,10 +182,10 @@ def quadratic_program(
 
 
 def coefficients(multipliers: ArrayLike, y: ArrayLike) -> Floats:
-    r""":math:`\beta` of the machine (thm-dual-kkt): :math:`-\alpha_{ir}`, and their sum for the true class.
+    r""":math:`\beta` of a classifier (thm-dual-kkt): :math:`-\alpha_{ir}`; for the true class their sum.
 
     So the scores of any inputs are their kernel values with the sample times :math:`\beta`. The lecture's
-    algorithm has the opposite sign, which answers the worst class (prop-dual-sign).
+    algorithm has the opposite sign, which predicts the worst class (prop-dual-sign).
 
     Parameters
     ----------
@@ -205,9 +205,9 @@ def coefficients(multipliers: ArrayLike, y: ArrayLike) -> Floats:
     array([[ 0.75, -0.5 , -0.25],
            [-0.  ,  1.  , -1.  ]])
     """
-    table = _table(multipliers)
-    task = HingeProblem.of(y, *table.shape)
-    return task.coefficients(task.without_true_classes(table))
+    A = _read(multipliers)
+    task = HingeProblem.of(y, *A.shape)
+    return task.coefficients(task.without_true_classes(A))
 
 
 def feasible(
@@ -216,7 +216,7 @@ def feasible(
 ) -> Floats:
     r"""Multipliers within their bounds, near to those given: what an interior-point method left outside.
 
-    Negative ones become 0. What is beyond the price is scaled down, for Crammer-Singer all of an example by
+    Negative ones become 0. What is beyond the penalty is scaled down, for Crammer-Singer all of an example by
     one factor. Those of the true class become 0.
 
     Parameters
@@ -236,8 +236,8 @@ def feasible(
     array([[0.  , 0.75, 0.25],
            [0.  , 0.  , 0.25]])
     """
-    table = _table(multipliers)
-    return HingeProblem.of(problem, *table.shape).nearest(table)
+    A = _read(multipliers)
+    return HingeProblem.of(problem, *A.shape).nearest(A)
 
 
 def dual_value(
@@ -262,7 +262,7 @@ def dual_value(
     >>> dual_value([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
     0.25
     """
-    A, scores, task = _machine(multipliers, gram, problem)
+    A, scores, task = _scored(multipliers, gram, problem)
     return task.values(task.coefficients(A), scores)[1]
 
 
@@ -271,14 +271,14 @@ def primal_value(
     gram: ArrayLike,
     problem: HingeProblem | ArrayLike,
 ) -> float:
-    r""":math:`P(f)` of the machine that the multipliers make; parameters as in :func:`dual_value`.
+    r""":math:`P(f)` of the classifier that the multipliers make; parameters as in :func:`dual_value`.
 
     Examples
     --------
     >>> primal_value([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
     0.25
     """
-    A, scores, task = _machine(multipliers, gram, problem)
+    A, scores, task = _scored(multipliers, gram, problem)
     return task.values(task.coefficients(A), scores)[0]
 
 
@@ -287,7 +287,7 @@ def gap_terms(
     gram: ArrayLike,
     problem: HingeProblem | ArrayLike,
 ) -> Floats:
-    r"""What each example adds to :math:`P(f) - D(\alpha)` of the machine of the multipliers (lem-dual-gap).
+    r"""What each example adds to :math:`P(f_\alpha) - D(\alpha)` (lem-dual-gap).
 
     For Crammer-Singer :math:`(C_i - \sum_r \alpha_{ir}) \ell_i + \sum_r \alpha_{ir} (\ell_i - g_{ir})`, for
     Weston-Watkins the like with the slack :math:`\max(0, g_{ir})` of each class. None is negative, and all
@@ -302,20 +302,20 @@ def gap_terms(
     >>> gap_terms([[0.0, 0.25], [0.125, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
     array([0.1875 , 0.21875])
     """
-    A, scores, task = _machine(multipliers, gram, problem)
+    A, scores, task = _scored(multipliers, gram, problem)
     gaps = task.gaps(scores)
     terms: Floats = task.products(A, gaps, task.slack(gaps)).sum(axis=1)
     return terms
 
 
-def certificate(
+def certify(
     multipliers: ArrayLike,
     gram: ArrayLike,
     problem: HingeProblem | ArrayLike,
     *,
     n_iter: int | None = None,
 ) -> Certificate:
-    """Primal and dual value of the machine that the multipliers make, with the residuals of :func:`kkt`.
+    """Primal and dual value of the classifier that the multipliers make, with the residuals of :func:`kkt`.
 
     Parameters
     ----------
@@ -330,11 +330,11 @@ def certificate(
 
     Examples
     --------
-    >>> found = certificate([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
-    >>> found.gap, sorted(found.kkt)
+    >>> result = certify([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], [0, 1])
+    >>> result.gap, sorted(result.kkt)
     (0.0, ['complementarity', 'dual', 'primal', 'stationarity'])
     """
-    A, scores, task = _machine(multipliers, gram, problem)
+    A, scores, task = _scored(multipliers, gram, problem)
     return task.certificate(task.coefficients(A), scores, n_iter)
 
 
@@ -350,19 +350,19 @@ def kkt(
     beta: ArrayLike | None = None,
     slack: ArrayLike | None = None,
 ) -> dict[str, float]:
-    r"""KKT residuals of a machine, its slack and its multipliers (thm-dual-kkt).
+    r"""KKT residuals of a classifier, its slack and its multipliers (thm-dual-kkt).
 
     All are 0 exactly at an optimum, together with its multipliers. Each is a part of what it is measured by,
-    so that they can be compared: of the largest price, of the largest cost, of the norm.
+    so that they can be compared: of the largest penalty, of the largest cost, of the norm.
 
     ``"stationarity"``
-        :math:`\|f - f_\alpha\| / \max(1, \|f\|)`, where :math:`f_\alpha` is the machine of the multipliers.
-        The other half of the condition, :math:`\mu_i = C_i - \sum_r \alpha_{ir}`, defines the multipliers of
-        the slack.
+        :math:`\|f - f_\alpha\| / \max(1, \|f\|)`, where :math:`f_\alpha` is the classifier of the
+        multipliers. The other half of the condition, :math:`\mu_i = C_i - \sum_r \alpha_{ir}`, defines the
+        multipliers of the slack.
     ``"primal"``
         The largest of :math:`g_{ir} - \xi_i` and :math:`-\xi_i`, if positive, divided by the largest cost.
     ``"dual"``
-        The largest of :math:`-\alpha_{ir}` and :math:`-\mu_i`, if positive, divided by the largest price.
+        The largest of :math:`-\alpha_{ir}` and :math:`-\mu_i`, if positive, divided by the largest penalty.
     ``"complementarity"``
         The largest of :math:`|\alpha_{ir} (\xi_i - g_{ir})|` and :math:`|\mu_i \xi_i|`, divided by both.
 
@@ -376,7 +376,7 @@ def kkt(
     gram, problem
         As in :func:`quadratic_program`.
     beta : (m, k) array-like, optional
-        The coefficients of the machine, by default those of the multipliers, which make it stationary.
+        The coefficients of the classifier, by default those of the multipliers, which make it stationary.
     slack : (m,) array-like, optional
         :math:`\xi`, by default the loss, the least that is feasible. For Weston-Watkins (m, k), where the
         column of the true class is not looked at.
@@ -394,13 +394,13 @@ def kkt(
     0.375
     """
     matrix = gram_matrix(gram)
-    table = _table(multipliers)
-    m, k = table.shape
+    A = _read(multipliers)
+    m, k = A.shape
     task = HingeProblem.of(problem, m, k)
     if len(matrix) != m:
         raise ValueError(f"multipliers must have a row for each of the {len(matrix)} of gram, found {m}")
-    made = task.coefficients(task.without_true_classes(table))
-    given = made if beta is None else _table(beta, "beta")
+    made = task.coefficients(task.without_true_classes(A))
+    given = made if beta is None else _read(beta, "beta")
     if given.shape != (m, k):
         raise ValueError(f"beta must be of shape ({m}, {k}), found {given.shape}")
     scores = matrix @ given
@@ -409,7 +409,7 @@ def kkt(
     distance, norm = np.sqrt(np.maximum(squares, 0.0))
     gaps = task.gaps(scores)
     room = task.slack(gaps) if slack is None else _checked_slack(slack, task)
-    return task.residuals(table, gaps, room, float(distance / max(1.0, norm)))
+    return task.residuals(A, gaps, room, float(distance / max(1.0, norm)))
 
 
 def _checked_slack(slack: ArrayLike, task: HingeProblem) -> Floats:
@@ -426,17 +426,17 @@ def _checked_slack(slack: ArrayLike, task: HingeProblem) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class SupportTypes:
-    r"""Which examples make the machine, and which of them are on the margin; see :func:`support`.
+    r"""Which examples make the classifier, and which of them are on the margin; see :func:`support`.
 
     Attributes
     ----------
     kinds : (m, k) array of str
         Of example i for class r: ``"none"`` where :math:`\beta_{ir} = 0`, so that it is no support vector of
-        the class. ``"margin"`` where the multipliers are below the price: no slack, the true class is
+        the class. ``"margin"`` where the multipliers are below the penalty: no slack, the true class is
         ahead by exactly the cost of r. ``"bound"`` where they have reached it: the slack may be positive
         (prop-dual-support). For Crammer-Singer it is the sum of an example's multipliers that reaches the
-        price, so all of its kinds but "none" are equal; for Weston-Watkins each by itself, and the true class
-        has "bound" if one has.
+        penalty, so all of its kinds but "none" are equal; for Weston-Watkins each by itself, and the true
+        class has "bound" if one has.
     outliers : (m,) bool array
         Positive slack.
     misclassified : (m,) bool array
@@ -477,8 +477,8 @@ def support(
     multipliers, gram, problem
         As in :func:`dual_value`.
     tol : float
-        From 0 up to 1/2. A multiplier up to ``tol`` times the price :math:`C_i` counts as 0, one of at
-        least ``1 - tol`` times it as the price; slack up to ``tol`` times the largest cost counts as 0.
+        From 0 up to 1/2. A multiplier up to ``tol`` times the penalty :math:`C_i` counts as 0, one of at
+        least ``1 - tol`` times it as the penalty; slack up to ``tol`` times the largest cost counts as 0.
 
     Returns
     -------
@@ -486,19 +486,19 @@ def support(
 
     Examples
     --------
-    >>> found = support([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], HingeProblem([0, 1], C=0.25))
-    >>> found.kinds.tolist(), found.outliers, found.misclassified
+    >>> result = support([[0.0, 0.25], [0.25, 0.0]], [[1.0, -1.0], [-1.0, 1.0]], HingeProblem([0, 1], C=0.25))
+    >>> result.kinds.tolist(), result.outliers, result.misclassified
     ([['bound', 'bound'], ['bound', 'bound']], array([False, False]), array([False, False]))
     """
     if not 0 <= tol < 0.5:
         raise ValueError(f"tol must be from 0 to below 0.5, found {tol!r}")
-    A, scores, task = _machine(multipliers, gram, problem)
+    A, scores, task = _scored(multipliers, gram, problem)
     rows = np.arange(len(A))
-    A[tol * task.prices[:, None] >= A] = 0.0
+    A[tol * task.penalties[:, None] >= A] = 0.0
     used = task.load(A)[:, None] if task.loss == "crammer_singer" else A.copy()
     if task.loss == "weston_watkins":
         used[rows, task.labels] = used.max(axis=1)
-    full = used >= (1 - tol) * task.prices[:, None]
+    full = used >= (1 - tol) * task.penalties[:, None]
     kinds = np.where(np.broadcast_to(full, A.shape), "bound", "margin").astype("<U6")
     kinds[task.coefficients(A) == 0] = "none"
 
@@ -508,29 +508,27 @@ def support(
     return SupportTypes(kinds, outliers, lead.min(axis=1) <= 0)
 
 
-def _machine(
+def _scored(
     multipliers: ArrayLike, gram: ArrayLike, problem: HingeProblem | ArrayLike
 ) -> tuple[Floats, Floats, HingeProblem]:
     """Feasible multipliers, 0 for the true classes, and the scores on the sample that they make."""
     matrix = gram_matrix(gram)
-    table = _table(multipliers)
-    if len(matrix) != len(table):
-        raise ValueError(
-            f"multipliers must have a row for each of the {len(matrix)} of gram, found {len(table)}"
-        )
-    task = HingeProblem.of(problem, *table.shape)
-    A = task.into_bounds(table)
+    A = _read(multipliers)
+    if len(matrix) != len(A):
+        raise ValueError(f"multipliers must have a row for each of the {len(matrix)} of gram, found {len(A)}")
+    task = HingeProblem.of(problem, *A.shape)
+    A = task.into_bounds(A)
     return A, matrix @ task.coefficients(A), task
 
 
-def _table(values: ArrayLike, name: str = "multipliers") -> Floats:
+def _read(values: ArrayLike, name: str = "multipliers") -> Floats:
     """A finite table, copied."""
-    table = np.array(values, dtype=np.float64)
-    if table.ndim != 2 or len(table) < 1 or table.shape[1] < 2:
+    A = np.array(values, dtype=np.float64)
+    if A.ndim != 2 or len(A) < 1 or A.shape[1] < 2:
         raise ValueError(
             f"{name} must have a row for each example and a column for each of at least two classes, "
-            f"found shape {table.shape}"
+            f"found shape {A.shape}"
         )
-    if not np.isfinite(table).all():
-        raise ValueError(f"{name} must be finite, found {table[~np.isfinite(table)][0]}")
-    return table
+    if not np.isfinite(A).all():
+        raise ValueError(f"{name} must be finite, found {A[~np.isfinite(A)][0]}")
+    return A

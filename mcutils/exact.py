@@ -41,14 +41,14 @@ def as_fractions(values: Any) -> NDArray[np.object_]:
     >>> as_fractions([[1, 0.5], ["0.1", 3]]).tolist()
     [[Fraction(1, 1), Fraction(1, 2)], [Fraction(1, 10), Fraction(3, 1)]]
     """
-    table = np.asarray(values, dtype=object)
+    array = np.asarray(values, dtype=object)
     entries = []
-    for entry in table.ravel().tolist():
+    for entry in array.ravel().tolist():
         try:
             entries.append(Fraction(entry) if isinstance(entry, str) else fraction(entry))
         except (AttributeError, ValueError, OverflowError, ZeroDivisionError):
             raise ValueError(f"values must be finite numbers, found {entry!r}") from None
-    return objects(entries).reshape(table.shape)
+    return objects(entries).reshape(array.shape)
 
 
 def all_signs(m: int) -> Ints:

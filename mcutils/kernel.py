@@ -3,7 +3,7 @@ r"""Kernels: inner products of features that are never written down.
 A *kernel* is a symmetric function :math:`K(x, z)` of two inputs whose Gram matrices
 :math:`\mathbf K = (K(x_i, x_j))_{ij}` are all positive semidefinite (def-classes-pds); then and only then
 :math:`K(x, z) = \langle \phi(x), \phi(z) \rangle` for a map :math:`\phi` into a Hilbert space
-(thm-background-moore-aronszajn). What a machine or a bound needs of the features is in the Gram matrix, so
+(thm-background-moore-aronszajn). What a classifier or a bound needs of the features is in the Gram matrix, so
 that is what a :class:`Kernel` computes: whole, in blocks of rows, or only its diagonal. Sums, products and
 positive multiples of kernels are kernels (prop-classes-kernels), and are written as such. Inputs may be
 sparse.
@@ -210,7 +210,7 @@ class Kernel:
         return np.concatenate([block @ weights for _, block in self.blocks(X, points)])
 
     def _finite(self, compute: Callable[..., Floats], *points: Any) -> Floats:
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # said below, in a sentence
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # refused below, in a sentence
             values = compute(*points)
         if not np.isfinite(values).all():
             raise ValueError(f"the {self.name} kernel leaves the range of floating point; scale the inputs")
@@ -333,15 +333,15 @@ def _bell(gamma: float, X: Any, Z: Any) -> Floats:
         centre = Z.mean(axis=0)
         x, z = X - centre, Z - centre
     # in place: a pass over memory takes as long as the exponential
-    table: Floats = _squares(x)[:, None] + _squares(z)
+    distances: Floats = _squares(x)[:, None] + _squares(z)
     products = _products(x, z)
     products *= 2
-    table -= products
+    distances -= products
     if X is Z:
-        np.fill_diagonal(table, 0.0)
-    np.maximum(table, 0.0, out=table)
-    table *= -gamma
-    return np.exp(table, out=table)
+        np.fill_diagonal(distances, 0.0)
+    np.maximum(distances, 0.0, out=distances)
+    distances *= -gamma
+    return np.exp(distances, out=distances)
 
 
 def _ones(X: Any) -> Floats:
@@ -353,7 +353,7 @@ def _no_columns(X: Any, Z: Any) -> Floats:
         raise ValueError("a precomputed kernel is a dense matrix, found a sparse one")
     if X.shape[0] != X.shape[1] or not np.array_equal(X, Z):
         raise ValueError(
-            "a precomputed kernel knows its own Gram matrix only: give that square matrix as X, and no Z"
+            "a precomputed kernel has its own Gram matrix only: give that square matrix as X, and no Z"
         )
     check_psd(X)
     matrix: Floats = X
@@ -571,7 +571,7 @@ def check_psd(gram: ArrayLike, *, tolerance: float | None = None) -> Spectrum:
     :math:`m \times m` of them move an eigenvalue by at most :math:`8 m \varepsilon \max_{ij} |K_{ij}|`
     (the norm of the error matrix, by Weyl's inequality), with :math:`\varepsilon = 2^{-52}`. What is more
     negative than that is refused, by :class:`NotPositiveSemidefinite`; what is not may still be indefinite
-    by less, and the answer says so: see :class:`Spectrum`.
+    by less, and the result shows it: see :class:`Spectrum`.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 r"""Margin losses :math:`z \mapsto L(z)`: what a score pays for a margin ``z``.
 
-A binary machine that answers the score :math:`f` where the label is :math:`y \in \{-1, +1\}` has the
+A binary classifier with the score :math:`f` where the label is :math:`y \in \{-1, +1\}` has the
 margin :math:`z = y f`: positive when the sign is right, and larger when it is right with more
-confidence. A margin loss charges for small margins. Every loss here is vectorised, answers float64
+confidence. A margin loss charges for small margins. Every loss here is vectorised, returns float64
 of the shape it was given, and neither warns nor breaks for :math:`|z|` up to :math:`10^4` (and far
 beyond, the squared hinge up to :math:`10^{154}`); only the *exponential* loss can leave the range of
 floating point, where it returns ``inf``, and therefore it also has its logarithm.
@@ -38,7 +38,7 @@ __all__ = [
     "zero_one",
 ]
 
-# A float array; ufuncs answer a scalar np.float64 for a scalar, which has the same interface.
+# A float array; ufuncs return a scalar np.float64 for a scalar, which has the same interface.
 Floats = NDArray[np.float64]
 
 
@@ -83,7 +83,7 @@ class MarginLoss:
     def subgradient(self, z: ArrayLike) -> Floats:
         r"""A subgradient :math:`g(z)`, that is :math:`L(w) \ge L(z) + g(z)(w - z)` for all :math:`w`.
 
-        Where :math:`L` is smooth this is the derivative. At its kink the hinge answers 0, the slope
+        Where :math:`L` is smooth this is the derivative. At its kink the hinge has 0, the slope
         to the right. A loss that is not convex has no subgradient and raises a ValueError.
         """
         if self.slope is None:
@@ -177,7 +177,7 @@ def get(loss: str | MarginLoss | Callable[[Floats], Any]) -> MarginLoss:
     ----------
     loss : str, MarginLoss or callable
         A key of :data:`LOSSES`; or a loss, returned as it is; or any vectorised function of the
-        margins. What a callable answers is checked at every call: finite numbers, in the shape of
+        margins. What a callable returns is checked at every call: finite numbers, in the shape of
         its argument.
 
     Examples
@@ -205,8 +205,8 @@ def get(loss: str | MarginLoss | Callable[[Floats], Any]) -> MarginLoss:
         values = np.asarray(function(z), dtype=np.float64)
         if values.shape != z.shape:
             raise ValueError(
-                f"the loss {name!r} must answer one number for each margin: "
-                f"for margins of shape {z.shape} it answered shape {values.shape}"
+                f"the loss {name!r} must return one number for each margin: "
+                f"for margins of shape {z.shape} it returned shape {values.shape}"
             )
         bad = ~np.isfinite(values)
         if bad.any():

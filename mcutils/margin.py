@@ -41,7 +41,7 @@ def predict(scores: ArrayLike, tie: Tie = "smallest") -> NDArray[np.intp]:
     scores : (m, k) array-like
         Finite scores of at least two classes; computed with as float64.
     tie : "smallest", "largest" or a sequence of the k classes
-        Which of several largest scores wins: the smallest class, the largest, or the class that comes first
+        Which of equal largest scores wins: the smallest class, the largest, or the class that comes first
         in the sequence. Scores tie when they are equal as floating-point numbers.
 
     Returns
@@ -55,10 +55,10 @@ def predict(scores: ArrayLike, tie: Tie = "smallest") -> NDArray[np.intp]:
     >>> predict(scores), predict(scores, "largest"), predict(scores, [2, 0, 1])
     (array([0, 1]), array([1, 2]), array([0, 2]))
     """
-    table = score_table(scores)
-    order = _order(tie, table.shape[1])
+    f = score_table(scores)
+    order = _order(tie, f.shape[1])
     # the first maximum in the order of preference, and the class that stands there
-    winner: NDArray[np.intp] = order[table[:, order].argmax(axis=1)]
+    winner: NDArray[np.intp] = order[f[:, order].argmax(axis=1)]
     return winner
 
 
@@ -83,13 +83,13 @@ def margins(scores: ArrayLike, y: ArrayLike) -> Floats:
     >>> margins([[0.2, 0.1], [0.2, 0.1]], [0, 1])
     array([ 0.1, -0.1])
     """
-    table = score_table(scores)
-    labels = class_labels(y, *table.shape)
-    rows = np.arange(len(table))
-    others = table.copy()
+    f = score_table(scores)
+    labels = class_labels(y, *f.shape)
+    rows = np.arange(len(f))
+    others = f.copy()
     others[rows, labels] = -np.inf
     with np.errstate(over="ignore"):  # 1e308 - (-1e308): an infinite margin is large, as it should be
-        differences: Floats = table[rows, labels] - others.max(axis=1)
+        differences: Floats = f[rows, labels] - others.max(axis=1)
     return differences
 
 
@@ -103,7 +103,7 @@ def rho_loss(margins: ArrayLike, rho: float) -> Floats:
     margins : array-like
         Margins, of any shape.
     rho : float
-        The margin asked for, positive and finite.
+        The required margin, positive and finite.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def empirical_margin_loss(
     y : (m,) array-like of int
         The true classes, 0 to k - 1.
     rho : float or 1-d array-like of float
-        The margin asked for, positive and finite; several make a curve.
+        The required margin, positive and finite; several make a curve.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def sandwich(scores: ArrayLike, y: ArrayLike, rho: float, tie: Tie = "smallest")
     y : (m,) array-like of int
         The true classes, 0 to k - 1.
     rho : float
-        The margin asked for, positive and finite.
+        The required margin, positive and finite.
     tie : "smallest", "largest", a sequence of the k classes, "for" or "against"
         As in :func:`predict`; or, which no classifier can do, for the true class wherever it is among the
         largest, or against it. Every tie-break has an error between these two, and "against" makes the
@@ -213,14 +213,14 @@ def sandwich(scores: ArrayLike, y: ArrayLike, rho: float, tie: Tie = "smallest")
     [0.0, 0.333, 0.667]
     """
     rho = _check_rho(rho)
-    table = score_table(scores)
-    values = margins(table, y)
+    f = score_table(scores)
+    values = margins(f, y)
     if isinstance(tie, str) and tie == "for":
         wrong = values < 0
     elif isinstance(tie, str) and tie == "against":
         wrong = values <= 0
     else:
-        wrong = predict(table, tie) != np.asarray(y)
+        wrong = predict(f, tie) != np.asarray(y)
     return Sandwich(
         zero_one=float(wrong.mean()),
         nonpositive=float((values <= 0).mean()),
@@ -235,7 +235,7 @@ def _order(tie: Tie, k: int) -> NDArray[np.intp]:
         if tie not in ("smallest", "largest"):
             raise ValueError(
                 f"tie={tie!r} is no tie-break; allowed are 'smallest', 'largest' and an order of the classes "
-                "(sandwich also knows 'for' and 'against')"
+                "(sandwich also has 'for' and 'against')"
             )
         return np.arange(k) if tie == "smallest" else np.arange(k)[::-1]
     order = np.asarray(tie)

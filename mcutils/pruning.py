@@ -1,7 +1,7 @@
-r"""Pruning: the nested sequence of smallest minimisers, and the price of a leaf by cross-validation.
+r"""Pruning: the nested sequence of smallest minimisers, and the penalty of a leaf by cross-validation.
 
 A pruned subtree of a tree keeps its root, and of two siblings both or none. Its risk is
-:math:`\hat R = \sum_{n \in L} |n| F(n)` over its leaves, and at the price :math:`\lambda` of a leaf
+:math:`\hat R = \sum_{n \in L} |n| F(n)` over its leaves, and at the penalty :math:`\lambda` of a leaf
 
 .. math:: G_\lambda = \hat R + \lambda |L|.
 
@@ -21,7 +21,7 @@ another one than that by which the tree was grown.
 >>> from mcutils.tree import DecisionTree
 >>> X, y = [[1.0], [2.0], [3.0], [4.0], [5.0]], ["a", "a", "b", "a", "b"]
 >>> path = pruning.sequence(DecisionTree().fit(X, y), "misclassification", exact=True)
->>> path.leaves, path.risks, [str(alpha) for alpha in path.alphas]
+>>> path.leaves, path.risks, [str(penalty) for penalty in path.penalties]
 ((4, 2, 1), (0, 1, 2), ['0', '1/2', '1'])
 >>> print(pruning.prune(DecisionTree().fit(X, y), 0.5, "misclassification").text())
 x1 <= 2.5 ?
@@ -55,7 +55,6 @@ __all__ = [
     "CrossValidation",
     "Sequence",
     "Shape",
-    "cost_complexity",
     "links",
     "prune",
     "prune_cv",
@@ -84,7 +83,7 @@ class Shape:
     Examples
     --------
     >>> path = sequence(Shape([1, -1, -1], [2, -1, -1], [[3, 2], [3, 0], [0, 2]]))
-    >>> path.alphas, path.leaves
+    >>> path.penalties, path.leaves
     (array([0., 2.]), array([2, 1]))
     """
 
@@ -132,16 +131,16 @@ class Sequence:
 
     Attributes
     ----------
-    alphas : (s,) array, or tuple of Fractions
-        Prices, increasing from 0: tree i is the smallest minimiser for
-        :math:`\alpha_i \le \lambda < \alpha_{i+1}`, the last, a single node, for all from
-        :math:`\alpha_{s-1}` on.
+    penalties : (s,) array, or tuple of Fractions
+        Penalties, increasing from 0: tree i is the smallest minimiser for
+        :math:`\lambda_i \le \lambda < \lambda_{i+1}`, the last, a single node, for all from
+        :math:`\lambda_{s-1}` on.
     leaves : (s,) int array, or tuple
         The numbers of leaves, decreasing to 1.
     risks : (s,) array, or tuple
         :math:`\hat R`, increasing.
     collapse_at : (nodes,) array, or tuple
-        From which price on an internal node is a leaf or gone; infinite for leaves of the full tree, which
+        From which penalty on an internal node is a leaf or gone; infinite for leaves of the full tree, which
         vanish with their parents.
     start_leaves : int
         Leaves of the full tree. Tree 0 has fewer where some r is 0.
@@ -149,7 +148,7 @@ class Sequence:
         Of the full tree, -1 at the root.
     """
 
-    alphas: Any
+    penalties: Any
     leaves: Any
     risks: Any
     collapse_at: Any
@@ -157,24 +156,26 @@ class Sequence:
     parent: Ints
 
     def __len__(self) -> int:
-        return len(self.alphas)
+        return len(self.penalties)
 
-    def at(self, alpha: Any) -> int:
-        """Which tree is the smallest minimiser at this price.
+    def at(self, penalty: Any) -> int:
+        """Which tree is the smallest minimiser at this penalty.
 
         Parameters
         ----------
-        alpha : number
+        penalty : number
             At least 0.
         """
-        if not isinstance(alpha, (int, float, Fraction, np.number)) or not alpha >= 0:
-            raise ValueError(f"alpha must be at least 0, found {alpha!r}")
-        return sum(1 for each in self.alphas if each <= alpha) - 1
+        if not isinstance(penalty, (int, float, Fraction, np.number)) or not penalty >= 0:
+            raise ValueError(f"penalty must be at least 0, found {penalty!r}")
+        return sum(1 for each in self.penalties if each <= penalty) - 1
 
     def kept(self, i: int) -> Bools:
         """The nodes of tree i, as a mask of those of the full tree."""
         i = integer(i, "i", -len(self), len(self) - 1)
-        return _kept(self.parent, np.array([at <= self.alphas[i] for at in self.collapse_at], dtype=np.bool_))
+        return _kept(
+            self.parent, np.array([at <= self.penalties[i] for at in self.collapse_at], dtype=np.bool_)
+        )
 
 
 def _kept(parent: Ints, collapsed: Bools) -> Bools:
@@ -271,8 +272,8 @@ def _exact_risks(plain: _Plain, criterion: Criterion, cost: Any) -> list[Any]:
     if cost is None:
         return [sum(row) - max(row) for row in table]
     costs = [[Fraction(value) for value in row] for row in check_costs(cost).tolist()]
-    answers = range(len(costs))
-    return [min(sum(c * costs[y][r] for y, c in enumerate(row)) for r in answers) for row in table]
+    predictions = range(len(costs))
+    return [min(sum(c * costs[y][r] for y, c in enumerate(row)) for r in predictions) for row in table]
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -298,16 +299,16 @@ def sequence(
     Returns
     -------
     Sequence
-        Equal ratios are one price. They are compared exactly if ``exact``, and for misclassification
+        Equal ratios are one penalty. They are compared exactly if ``exact``, and for misclassification
         of whole counts and costs; otherwise ratios that differ by no more than
         :math:`10^{-10}` of the root's risk are equal.
 
     Examples
     --------
     >>> from mcutils.tree import DecisionTree
-    >>> machine = DecisionTree().fit([[1.0], [2.0], [3.0]], ["a", "b", "a"])
-    >>> path = sequence(machine)
-    >>> path.alphas.round(3), path.leaves
+    >>> model = DecisionTree().fit([[1.0], [2.0], [3.0]], ["a", "b", "a"])
+    >>> path = sequence(model)
+    >>> path.penalties.round(3), path.leaves
     (array([0.   , 0.667]), array([3, 1]))
     >>> path.kept(1)
     array([ True, False, False, False, False])
@@ -328,14 +329,14 @@ def sequence(
 
 
 def _collapse_exactly(plain: _Plain, risks: Several[Any]) -> list[Any]:
-    """The prices from the leaves upwards, in exact numbers.
+    """The penalties from the leaves upwards, in exact numbers.
 
-    At a price, the best value of the tree below a node is a concave, piecewise linear function of the price.
-    That of a node is the sum of its children's until the node itself, as a leaf, is as cheap.
+    At a penalty, the best value of the tree below a node is a concave, piecewise linear function of the
+    penalty. That of a node is the sum of its children's until the node itself, as a leaf, is as cheap.
     """
     left, right = plain.left.tolist(), plain.right.tolist()
     collapse: list[Any] = [float("inf")] * len(left)
-    # below each node: the prices at which something collapses, with what is lost (leaves, and risk gained)
+    # below each node: the penalties at which something collapses, with what is lost (leaves, and risk gained)
     steps: list[dict[Fraction, list[Any]]] = [{} for _ in left]
     below: list[Any] = list(risks)
     leaves = [1] * len(left)
@@ -343,23 +344,23 @@ def _collapse_exactly(plain: _Plain, risks: Several[Any]) -> list[Any]:
         if left[n] < 0:
             continue
         joined: dict[Fraction, list[Any]] = steps[left[n]]
-        for price, (fewer, more) in steps[right[n]].items():
-            step = joined.setdefault(price, [0, 0])
+        for penalty, (fewer, more) in steps[right[n]].items():
+            step = joined.setdefault(penalty, [0, 0])
             step[0] += fewer
             step[1] += more
         below[n], leaves[n] = below[left[n]] + below[right[n]], leaves[left[n]] + leaves[right[n]]
         count, risk = leaves[n], below[n]
         kept: dict[Fraction, list[Any]] = {}
-        for price in [*sorted(joined), None]:
-            # where the children's minimiser has `count` leaves: up to this price
+        for penalty in [*sorted(joined), None]:
+            # where the children's minimiser has `count` leaves: up to this penalty
             if count > 1:
                 own = Fraction(risks[n] - risk) / (count - 1)
-                if price is None or own <= price:
+                if penalty is None or own <= penalty:
                     collapse[n] = own
                     kept[own] = [count - 1, risks[n] - risk]
                     break
-            fewer, more = joined[price]
-            kept[price] = joined[price]
+            fewer, more = joined[penalty]
+            kept[penalty] = joined[penalty]
             count, risk = count - fewer, risk + more
         steps[n] = kept
         steps[left[n]], steps[right[n]] = {}, {}
@@ -371,7 +372,7 @@ def _collapse_exactly(plain: _Plain, risks: Several[Any]) -> list[Any]:
 
 
 def _sequence(plain: _Plain, risks: Any, collapse: Any, exact: bool) -> Sequence:
-    """What there is at each price."""
+    """What there is at each penalty."""
     inner = np.flatnonzero(plain.left >= 0).tolist()
     steps: dict[Any, list[Any]] = {0: [0, 0]}
     for n in inner:
@@ -380,21 +381,21 @@ def _sequence(plain: _Plain, risks: Any, collapse: Any, exact: bool) -> Sequence
         step[0] += 1
         step[1] += risks[n] - risks[plain.left[n]] - risks[plain.right[n]]
     leaves, risk = len(inner) + 1, sum(risks[n] for n in np.flatnonzero(plain.left < 0).tolist())
-    prices, counts, values = [], [], []
-    for price in sorted(steps):
-        fewer, more = steps[price]
+    penalties, counts, values = [], [], []
+    for penalty in sorted(steps):
+        fewer, more = steps[penalty]
         leaves, risk = leaves - fewer, risk + more
-        prices.append(price)
+        penalties.append(penalty)
         counts.append(leaves)
         values.append(risk)
     if exact:
-        fractions = tuple(Fraction(price) for price in prices)
+        fractions = tuple(Fraction(penalty) for penalty in penalties)
         return Sequence(
             fractions, tuple(counts), tuple(values), tuple(collapse), len(inner) + 1, plain.parent
         )
     values = [max(value, 0.0) for value in values[:-1]] + [risks[0]]
     return Sequence(
-        np.array(prices, dtype=np.float64),
+        np.array(penalties, dtype=np.float64),
         np.array(counts),
         np.array(values, dtype=np.float64),
         collapse,
@@ -416,39 +417,6 @@ def _pruned_arrays(plain: _Plain, kept: ArrayLike | None) -> tuple[Bools, Bools]
     leaf = there.copy()
     leaf[inner] &= ~there[plain.left[inner]]
     return there, leaf
-
-
-def cost_complexity(
-    tree: Any,
-    lam: float,
-    criterion: Criterion | None = None,
-    cost: ArrayLike | None = None,
-    kept: ArrayLike | None = None,
-) -> float:
-    r""":math:`G_\lambda`: the risk of the leaves, and :math:`\lambda` for each of them.
-
-    Parameters
-    ----------
-    tree, criterion, cost
-        As in :func:`sequence`.
-    lam : float
-        :math:`\lambda`.
-    kept : (nodes,) array-like of bool, optional
-        A pruned subtree; by default the whole tree.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> cost_complexity(Shape([1, -1, -1], [2, -1, -1], [[3, 2], [3, 0], [0, 2]]), 0.5)
-    1.0
-    """
-    plain = _plain(tree)
-    risks, _ = _risks(plain, *_chosen(plain, criterion, cost))
-    _, leaf = _pruned_arrays(plain, kept)
-    return float(risks[leaf].sum() + lam * leaf.sum())
 
 
 def links(
@@ -480,23 +448,25 @@ def links(
     risks, _ = _risks(plain, *_chosen(plain, criterion, cost))
     there, leaf = _pruned_arrays(plain, kept)
     count, below = leaf.astype(np.int64), np.where(leaf, risks, 0.0)
-    prices = np.full(len(risks), np.nan)
+    penalties = np.full(len(risks), np.nan)
     for n in np.flatnonzero(there & ~leaf)[::-1].tolist():
         children = [plain.left[n], plain.right[n]]
         count[n], below[n] = count[children].sum(), below[children].sum()
-        prices[n] = (risks[n] - below[n]) / (count[n] - 1)
-    return prices
+        penalties[n] = (risks[n] - below[n]) / (count[n] - 1)
+    return penalties
 
 
-def prune(tree: Any, alpha: float, criterion: Criterion | None = None, cost: ArrayLike | None = None) -> Any:
-    r"""The smallest minimiser of :math:`G_\alpha` among the pruned subtrees.
+def prune(
+    tree: Any, penalty: float, criterion: Criterion | None = None, cost: ArrayLike | None = None
+) -> Any:
+    r"""The smallest minimiser of :math:`G_\lambda` among the pruned subtrees.
 
     Parameters
     ----------
     tree, criterion, cost
         As in :func:`sequence`.
-    alpha : float
-        The price of a leaf, at least 0.
+    penalty : float
+        The penalty of a leaf, at least 0.
 
     Returns
     -------
@@ -506,12 +476,12 @@ def prune(tree: Any, alpha: float, criterion: Criterion | None = None, cost: Arr
     Examples
     --------
     >>> from mcutils.tree import DecisionTree
-    >>> machine = DecisionTree().fit([[1.0], [2.0], [3.0]], ["a", "b", "a"])
-    >>> [prune(machine, alpha).get_n_leaves() for alpha in (0.5, 1.0)]
+    >>> model = DecisionTree().fit([[1.0], [2.0], [3.0]], ["a", "b", "a"])
+    >>> [prune(model, penalty).get_n_leaves() for penalty in (0.5, 1.0)]
     [3, 1]
     """
     path = sequence(tree, criterion, cost)
-    kept = path.kept(path.at(alpha))
+    kept = path.kept(path.at(penalty))
     if isinstance(tree, DecisionTree):
         pruned = copy(tree)
         pruned.tree_ = tree.tree_.restricted(kept)
@@ -528,7 +498,7 @@ def prune(tree: Any, alpha: float, criterion: Criterion | None = None, cost: Arr
 
 _ROW = np.dtype(
     [
-        ("alpha", float),
+        ("penalty", float),
         ("cp", float),
         ("nsplit", np.int64),
         ("rel_error", float),
@@ -540,23 +510,23 @@ _ROW = np.dtype(
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    r"""The price of a leaf by cross-validation; see :func:`prune_cv`. Printed, it is a table.
+    r"""The penalty of a leaf by cross-validation; see :func:`prune_cv`. Printed, it is a table.
 
     Attributes
     ----------
     table : (s,) structured array
-        A row for each tree of the sequence, the smallest first. ``alpha``: the least price at which it is the
-        smallest minimiser; ``cp``: the same as a share of the root's risk; ``nsplit``: its questions;
+        A row for each tree of the sequence, the smallest first. ``penalty``: the least penalty at which it is
+        the smallest minimiser; ``cp``: the same as a share of the root's risk; ``nsplit``: its questions;
         ``rel_error``: its risk as a share of the root's; ``xerror``: the error on the items left out, as a
         share of the root's error; ``xstd``: the standard error of that.
     best : int
-        The row of least ``xerror``; of several the smallest tree.
+        The row of least ``xerror``, that of the smallest tree if there are several.
     chosen : int
         The row that the rule takes.
-    alpha : float
-        The price of the chosen row.
+    penalty : float
+        The penalty of the chosen row.
     tree : DecisionTree
-        Grown with all items and pruned at this price.
+        Grown with all items and pruned at this penalty.
     sequence : Sequence
         Of the tree of all items; row i of the table is its tree s - 1 - i.
     errors : (m, s) array
@@ -566,7 +536,7 @@ class CrossValidation:
     table: NDArray[Any]
     best: int
     chosen: int
-    alpha: float
+    penalty: float
     tree: DecisionTree
     sequence: Sequence
     errors: Floats
@@ -591,12 +561,12 @@ def prune_cv(
     sample_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> CrossValidation:
-    r"""Grow, find the sequence, and choose the price of a leaf by cross-validation.
+    r"""Grow, find the sequence, and choose the penalty of a leaf by cross-validation.
 
-    Tree i of the sequence stands for the prices between :math:`\alpha_i` and :math:`\alpha_{i+1}`. For each
-    fold a tree is grown without it and pruned at the geometric means
-    :math:`\sqrt{\alpha_i \alpha_{i+1}}`, in shares of the root's risk, as the risk of fewer items is less;
-    beyond the last :math:`\alpha` it is a single node. The error is measured on the items left out.
+    Tree i of the sequence stands for the penalties between :math:`\lambda_i` and :math:`\lambda_{i+1}`. For
+    each fold a tree is grown without it and pruned at the geometric means
+    :math:`\sqrt{\lambda_i \lambda_{i+1}}`, in shares of the root's risk, as the risk of fewer items is less;
+    beyond the last :math:`\lambda` it is a single node. The error is measured on the items left out.
 
     Parameters
     ----------
@@ -608,8 +578,8 @@ def prune_cv(
         Stratified folds in the order of the data, scikit-learn's splitters, or the number of the fold of each
         item.
     criterion : {"gini", "entropy", "misclassification"} or callable, optional
-        The risk by which is pruned, None for that of the machine. The error on items left out is always
-        misclassification, or the machine's cost.
+        The risk by which is pruned, None for that of the classifier. The error on items left out is always
+        misclassification, or the classifier's cost.
     rule : {"1se", "min"}
         "1se": the smallest tree whose error is at most one standard error above the least. "min": the
         smallest of the least error.
@@ -627,8 +597,8 @@ def prune_cv(
     >>> from mcutils.data import load
     >>> from mcutils.tree import DecisionTree
     >>> penguins = load("penguins")
-    >>> found = prune_cv(DecisionTree(), penguins.X, penguins.y, cv=5)
-    >>> bool(found.tree.get_n_leaves() == found.table["nsplit"][found.chosen] + 1)
+    >>> result = prune_cv(DecisionTree(), penguins.X, penguins.y, cv=5)
+    >>> bool(result.tree.get_n_leaves() == result.table["nsplit"][result.chosen] + 1)
     True
     """
     if not isinstance(estimator, DecisionTree):
@@ -643,16 +613,16 @@ def prune_cv(
     k, m = len(full.classes_), len(labels)
     costs = 1.0 - np.eye(k) if estimator.cost is None else check_costs(estimator.cost).astype(np.float64)
     root = float(path.risks[-1])
-    prices = path.alphas[::-1] / (root or 1.0)
-    means = np.concatenate([[np.inf], np.sqrt(prices[1:] * prices[:-1])])
+    penalties = path.penalties[::-1] / (root or 1.0)
+    means = np.concatenate([[np.inf], np.sqrt(penalties[1:] * penalties[:-1])])
     folds = _folds(cv, X, labels, m)
-    answers = Parallel(n_jobs=n_jobs)(
+    predictions = Parallel(n_jobs=n_jobs)(
         delayed(_left_out)(estimator, X, labels, weights, full.classes_, criterion, means, *fold)
         for fold in folds
     )
-    errors = np.full((m, len(prices)), np.nan)
-    for (_, test), answer in zip(folds, answers, strict=True):
-        errors[test] = costs[codes[test][:, None], answer]
+    errors = np.full((m, len(penalties)), np.nan)
+    for (_, test), predicted in zip(folds, predictions, strict=True):
+        errors[test] = costs[codes[test][:, None], predicted]
     if np.isnan(errors).any():
         never = int(np.isnan(errors[:, 0]).sum())
         raise ValueError(f"cv must leave out every item once, it never leaves out {never} of {m}")
@@ -662,18 +632,18 @@ def prune_cv(
     # the sum of squares about the mean, over the root's error: rpart's standard error
     spread = np.sqrt(np.maximum(w @ errors**2 - total**2 / w.sum(), 0.0))
     start = float((np.bincount(codes, w, minlength=k) @ costs).min()) or 1.0
-    table = np.empty(len(prices), dtype=_ROW)
-    table["alpha"], table["cp"] = path.alphas[::-1], prices
+    table = np.empty(len(penalties), dtype=_ROW)
+    table["penalty"], table["cp"] = path.penalties[::-1], penalties
     table["nsplit"] = path.leaves[::-1] - 1
     table["rel_error"] = path.risks[::-1] / (root or 1.0)
     table["xerror"], table["xstd"] = total / start, spread / start / np.sqrt(unit)
     best = int(np.argmin(table["xerror"]))
     allowed = table["xerror"][best] + (table["xstd"][best] if rule == "1se" else 0.0)
     chosen = int(np.argmax(table["xerror"] <= allowed))
-    alpha = float(table["alpha"][chosen])
+    penalty = float(table["penalty"][chosen])
     pruned = copy(full)
     pruned.tree_ = full.tree_.restricted(path.kept(len(path) - 1 - chosen))
-    return CrossValidation(table, best, chosen, alpha, pruned, path, errors)
+    return CrossValidation(table, best, chosen, penalty, pruned, path, errors)
 
 
 def _folds(cv: Any, X: Any, labels: NDArray[Any], m: int) -> list[tuple[Ints, Ints]]:
@@ -699,7 +669,7 @@ def _left_out(
     train: Ints,
     test: Ints,
 ) -> Ints:
-    """The answers, as indices of classes, to the items of a fold at every price."""
+    """The predictions, as indices of classes, for the items of a fold at every penalty."""
     if weights is not None:  # a class may have no weight in this part
         train = train[weights[train] > 0]
     grown = clone(estimator)
@@ -711,14 +681,14 @@ def _left_out(
     known = np.searchsorted(classes, grown.classes_)
     leaf = grown.apply(_safe_indexing(X, test))
     root = float(path.risks[-1]) or 1.0
-    answers = np.empty((len(test), len(means)), dtype=np.int64)
-    for i, price in enumerate(means.tolist()):
-        collapsed = np.asarray(path.collapse_at) <= price * root
+    predictions = np.empty((len(test), len(means)), dtype=np.int64)
+    for i, penalty in enumerate(means.tolist()):
+        collapsed = np.asarray(path.collapse_at) <= penalty * root
         # the highest collapsed node above each node, or the node itself
         top = np.arange(tree.n_nodes)
         for n in range(1, tree.n_nodes):
             up = top[tree.parent[n]]
             if collapsed[up]:
                 top[n] = up
-        answers[:, i] = known[tree.answers[top[leaf]]]
-    return answers
+        predictions[:, i] = known[tree.predictions[top[leaf]]]
+    return predictions

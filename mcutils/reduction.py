@@ -3,14 +3,14 @@ r"""Reduction to two classes: one-vs-all and one-vs-one, with any binary classif
 *One-vs-all* (def-reduction-ova) learns for each class y a score :math:`f_y`, the class's examples against
 all others, and predicts the class of the largest score. *One-vs-one* (def-reduction-ovo) learns for each
 pair :math:`y < r` a score :math:`f_{yr}` on the examples of these two classes, positive for y; put
-:math:`f_{ry} = -f_{yr}`. The *decoding* says how the pairs' decisions are combined: by vote, by sum or by
+:math:`f_{ry} = -f_{yr}`. The *decoding* combines the pairs' decisions: by vote, by sum or by
 tournament.
 
 One-vs-all by least squares, which solves for all classes at once, is
 :class:`mcutils.frontier.RidgeOneVsAll`.
 
 **Ties.** A pair whose score is zero gives each of its classes half a win; in a tournament the smaller
-class goes on. Of several classes with the largest value, the smallest is predicted, in the order of
+class goes on. Of the classes with the largest value, the smallest is predicted, in the order of
 ``classes_``; for votes the sums of scores can break them first.
 
 Classes in arguments and results are positions in ``classes_``, from 0; pairs come in the order
@@ -31,10 +31,10 @@ from ._typing import Floats, Ints
 
 __all__ = ["OneVsAll", "OneVsOne", "pairs", "sums", "tournament", "votes"]
 
-# answers, for the examples of some rows, the score of first against second, first < second
+# returns, for the examples of some rows, the score of first against second, first < second
 Duel: TypeAlias = Callable[[Ints, int, int], NDArray[Any]]
 
-# Scores of linear machines are decoded in chunks of examples, with a work space of about this many bytes:
+# Scores of linear classifiers are decoded in chunks of examples, with a work space of about this many bytes:
 # small enough for the cache of a core, large enough that a chunk costs more than the calls that it takes.
 _CHUNK_BYTES = 2**20
 
@@ -81,8 +81,8 @@ def votes(scores: ArrayLike) -> Floats:
     array([[1. , 1. , 1. ],
            [1.5, 1. , 0.5]])
     """
-    table, k = _check_scores(scores)
-    return _votes(_tally(k, len(table), _blocks(table.T, k), count=True)[0])
+    f, k = _check_scores(scores)
+    return _votes(_tally(k, len(f), _blocks(f.T, k), count=True)[0])
 
 
 def sums(scores: ArrayLike) -> Floats:
@@ -105,8 +105,8 @@ def sums(scores: ArrayLike) -> Floats:
     >>> sums([[1.0, -0.5, 2.0]])
     array([[ 0.5,  1. , -1.5]])
     """
-    table, k = _check_scores(scores)
-    return _tally(k, len(table), _blocks(table.T, k), add=True)[1].T
+    f, k = _check_scores(scores)
+    return _tally(k, len(f), _blocks(f.T, k), add=True)[1].T
 
 
 def tournament(scores: ArrayLike, bracket: ArrayLike | None = None) -> NDArray[np.intp]:
@@ -136,34 +136,34 @@ def tournament(scores: ArrayLike, bracket: ArrayLike | None = None) -> NDArray[n
     >>> tournament(cycle), tournament(cycle, [1, 2, 0])
     (array([[1, 0, 2]]), array([[2, 1, 0]]))
     """
-    table, k = _check_scores(scores)
+    f, k = _check_scores(scores)
     order = np.arange(k) if bracket is None else np.asarray(bracket)
     if order.shape != (k,) or order.dtype.kind not in "iu" or (np.sort(order) != np.arange(k)).any():
         raise ValueError(f"bracket must have each class from 0 to {k - 1} once, found {order.tolist()}")
 
     def duel(rows: Ints, first: int, second: int) -> NDArray[Any]:
-        scores: NDArray[Any] = table[rows, _place(k, first, second)]
+        scores: NDArray[Any] = f[rows, _place(k, first, second)]
         return scores
 
-    return _play(order.tolist(), len(table), duel).T
+    return _play(order.tolist(), len(f), duel).T
 
 
 def _check_scores(scores: ArrayLike) -> tuple[Floats, int]:
     """The scores and the number of classes."""
-    table = np.asarray(scores)
-    l = table.shape[1] if table.ndim == 2 else 0
+    f = np.asarray(scores)
+    l = f.shape[1] if f.ndim == 2 else 0
     k = (1 + isqrt(1 + 8 * l)) // 2
     if l < 1 or k * (k - 1) // 2 != l:
         raise ValueError(
             "scores must be a matrix with a row for each example and k(k-1)/2 columns, one for each pair of "
-            f"k >= 2 classes, found shape {table.shape}"
+            f"k >= 2 classes, found shape {f.shape}"
         )
-    if table.dtype.kind not in "iufb":
-        raise ValueError(f"scores must be real numbers, found dtype {table.dtype}")
-    table = table.astype(np.float64, copy=False)
-    if not np.isfinite(table).all():
-        raise ValueError(f"scores must be finite, found {table[~np.isfinite(table)][0]}")
-    return table, k
+    if f.dtype.kind not in "iufb":
+        raise ValueError(f"scores must be real numbers, found dtype {f.dtype}")
+    f = f.astype(np.float64, copy=False)
+    if not np.isfinite(f).all():
+        raise ValueError(f"scores must be finite, found {f[~np.isfinite(f)][0]}")
+    return f, k
 
 
 def _place(k: int, first: int, second: int) -> int:
@@ -180,7 +180,7 @@ def _blocks(scores: Floats, k: int) -> Iterator[Floats]:
 def _tally(
     k: int, n: int, blocks: Iterator[Floats], *, count: bool = False, add: bool = False
 ) -> tuple[NDArray[Any], Floats]:
-    r"""Sums over :math:`r \ne y` of the signs of the scores and of the scores, both (k, n), if asked for."""
+    r"""Sums over :math:`r \ne y` of the signs of the scores and of the scores, both (k, n), where wanted."""
     # signs of fewer than 128 duels add up in a byte: eight times the speed of floats
     kind = np.int8 if k <= 128 else np.int32
     signs, total = np.zeros((k, n if count else 0), dtype=kind), np.zeros((k, n if add else 0))
@@ -219,7 +219,7 @@ def _play(bracket: list[int], n: int, duel: Duel) -> NDArray[np.intp]:
 
 
 def _winner(k: int, first: Ints, second: Ints, duel: Duel) -> Ints:
-    """Of first < second, the winner for each example; each pair that occurs is asked once."""
+    """Of first < second, the winner for each example; each pair that occurs is scored once."""
     winner = first.copy()
     pair = first * k + second
     for code in np.unique(pair).tolist():
@@ -234,7 +234,7 @@ def _winner(k: int, first: Ints, second: Ints, duel: Duel) -> Ints:
 
 
 class OneVsAll(BinaryReduction):
-    r"""A machine for each class against all others (def-reduction-ova).
+    r"""A classifier for each class against all others (def-reduction-ova).
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ class OneVsAll(BinaryReduction):
         or negative, and where several classes or none have a positive score, it predicts the smallest of them
         (prop-reduction-signs).
     n_jobs : int or None
-        How many machines are fitted at once, through joblib.
+        How many classifiers are fitted at once, through joblib.
     verbose : int
         How much joblib reports of the progress of ``fit``.
 
@@ -256,8 +256,8 @@ class OneVsAll(BinaryReduction):
     classes_ : (k,) array
         The labels, sorted.
     estimators_ : list of estimator
-        The machine of each class, its own examples labelled +1, all others -1. Two classes need one
-        machine only, that of the second.
+        The classifier of each class, its own examples labelled +1, all others -1. Two classes need one
+        classifier only, that of the second.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : (d,) array of str
@@ -268,10 +268,10 @@ class OneVsAll(BinaryReduction):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = load_iris(return_X_y=True)
-    >>> machine = OneVsAll(LogisticRegression()).fit(X, y)
-    >>> machine.decision_function(X).shape
+    >>> model = OneVsAll(LogisticRegression()).fit(X, y)
+    >>> model.decision_function(X).shape
     (150, 3)
-    >>> machine.score(X, y) > 0.9
+    >>> model.score(X, y) > 0.9
     True
     """
 
@@ -315,14 +315,14 @@ class OneVsAll(BinaryReduction):
         -------
         (n, k) array
         """
-        table = self.column_scores(X)
+        f = self.column_scores(X)
         if len(self.classes_) == 2:
-            table = np.hstack([-table, table])
-        return np.sign(table) if self.decoding == "sign" else table
+            f = np.hstack([-f, f])
+        return np.sign(f) if self.decoding == "sign" else f
 
 
 class OneVsOne(BinaryReduction):
-    r"""A machine for each pair of classes (def-reduction-ovo).
+    r"""A classifier for each pair of classes (def-reduction-ovo).
 
     Parameters
     ----------
@@ -330,17 +330,17 @@ class OneVsOne(BinaryReduction):
         A binary classifier, as for :class:`OneVsAll`; a clone is fitted to each pair.
     decoding : {"vote", "sum", "tournament"}
         See :func:`votes`, :func:`sums` and :func:`tournament`. It can be changed after ``fit``: the
-        machines are the same.
+        classifiers are the same.
     ties : {"first", "sum"}
         Which of the classes with most votes is predicted: the smallest, or that of the largest summed
         score. Votes only.
     bracket : None, array-like of labels, or int
         The order in which the classes enter the tournament, by default that of ``classes_``. An integer m
-        asks for m tournaments in random order; the class with most titles is predicted.
+        makes m tournaments in random order; the class with most titles is predicted.
     random_state : int, RandomState or None
         Draws the random orders in ``fit``. It is not passed on: a random estimator has its own.
     n_jobs : int or None
-        How many machines are fitted at once, through joblib.
+        How many classifiers are fitted at once, through joblib.
     verbose : int
         How much joblib reports of the progress of ``fit``.
 
@@ -351,7 +351,7 @@ class OneVsOne(BinaryReduction):
     pairs_ : (l, 2) int array
         The pairs, as positions in ``classes_``.
     estimators_ : list of estimator
-        The l = k(k-1)/2 machines in the order of ``pairs_``; the examples of a pair's first class are
+        The l = k(k-1)/2 classifiers in the order of ``pairs_``; the examples of a pair's first class are
         labelled +1, those of its second -1.
     brackets_ : (m, k) int array
         The orders of the tournaments, as positions in ``classes_``.
@@ -367,9 +367,9 @@ class OneVsOne(BinaryReduction):
     their votes; the sums; the rounds survived, or with several brackets the titles. For two classes all of
     them are :math:`-f_{12}`, positive for the second class.
 
-    Machines known to be linear (scikit-learn's linear classifiers, and SVC, NuSVC and BinarySVM with the
-    linear kernel) are not asked one by one: their scores are one product, and their sums the product of one
-    linear machine for each class (thm-reduction-sum). It adds up in another order than the machines do
+    Classifiers known to be linear (scikit-learn's linear classifiers, and SVC, NuSVC and BinarySVM with the
+    linear kernel) do not score one by one: their scores are one product, and their sums the product of one
+    linear classifier for each class (thm-reduction-sum). It adds up in another order than the classifiers do
     alone, so that scores agree up to rounding; a score that is zero but for rounding may get another sign.
 
     A tournament computes only the duels that take place: k - 1 for each example.
@@ -379,13 +379,13 @@ class OneVsOne(BinaryReduction):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import LinearSVC
     >>> X, y = load_iris(return_X_y=True)
-    >>> machine = OneVsOne(LinearSVC(random_state=0), decoding="vote").fit(X, y)
-    >>> machine.pairs_.tolist()
+    >>> model = OneVsOne(LinearSVC(random_state=0), decoding="vote").fit(X, y)
+    >>> model.pairs_.tolist()
     [[0, 1], [0, 2], [1, 2]]
-    >>> machine.votes(X[:2])
+    >>> model.votes(X[:2])
     array([[2., 1., 0.],
            [2., 1., 0.]])
-    >>> machine.score(X, y) > 0.9
+    >>> model.score(X, y) > 0.9
     True
     """
 
@@ -466,7 +466,7 @@ class OneVsOne(BinaryReduction):
             return self._summed(scorer, X).T
         if self.ties == "first":
             return _votes(self._tallied(scorer, X, count=True)[0])
-        # machines that are asked one by one are asked once
+        # classifiers that score one by one do it once
         signs, total = self._tallied(scorer, X, count=True, add=scorer.linear is None)
         if scorer.linear is not None:
             total = self._summed(scorer, X)

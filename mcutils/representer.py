@@ -1,21 +1,22 @@
-r"""The space of the examples: what a machine with a kernel needs of its features.
+r"""The space of the examples: what a classifier with a kernel needs of its features.
 
-The representer theorem (thm-representer-theorem) says that a machine whose penalty depends on norms and whose
-loss depends on values at :math:`x_1, \dots, x_m` may forget every direction of the feature space but those of
-:math:`\mathbb H_S`, the span of :math:`\phi(x_1), \dots, \phi(x_m)`. Two ways to write a function of it:
+The representer theorem (thm-representer-theorem) says that a classifier whose penalty depends on norms and
+whose loss depends on values at :math:`x_1, \dots, x_m` may forget every direction of the feature space but
+those of :math:`\mathbb H_S`, the span of :math:`\phi(x_1), \dots, \phi(x_m)`. Two ways to write a function of
+it:
 
 - coefficients, :math:`f = \sum_i \beta_i \phi(x_i)`, which are not unique where the Gram matrix
   :math:`\mathbf K` is singular;
 - orthonormal coordinates, :math:`f = \sum_j s_j e_j`, in which :math:`\|f\|` is the Euclidean norm of s, so
-  that a linear machine on the coordinates of the examples is the machine with the kernel
+  that a linear classifier on the coordinates of the examples is the classifier with the kernel
   (prop-representer-coordinates).
 
 :func:`span` gives the second and the way between the two, :func:`decompose` what a function has inside the
 span and outside.
 
 >>> from mcutils import representer
->>> found = representer.span([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 4.0]])  # two equal examples
->>> found.rank
+>>> result = representer.span([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 4.0]])  # two equal examples
+>>> result.rank
 2
 """
 
@@ -76,12 +77,12 @@ class Span:
         >>> representer.span([[1.0, 1.0], [1.0, 1.0]]).coefficients([3.0, 3.0])
         array([1.5, 1.5])
         """
-        asked = _values(values, len(self.basis))
-        inside = self.basis.T @ asked  # coordinates of P f
-        missed = np.abs(self.coordinates @ inside - asked)
+        targets = _values(values, len(self.basis))
+        inside = self.basis.T @ targets  # coordinates of P f
+        missed = np.abs(self.coordinates @ inside - targets)
         # the most that a direction taken for 0 can hide in the values of a function of this norm
         hidden = np.sqrt(self.tolerance * (inside**2).sum(axis=0))
-        allowed = 10 * hidden + 1e-9 * np.abs(asked).max(axis=0)
+        allowed = 10 * hidden + 1e-9 * np.abs(targets).max(axis=0)
         if (missed > allowed).any():
             i = int(np.argmax(missed if missed.ndim == 1 else (missed - allowed).max(axis=1)))
             raise ValueError(
@@ -126,8 +127,8 @@ def span(gram: ArrayLike) -> Span:
     >>> import numpy as np
     >>> from mcutils import kernel, representer
     >>> gram = kernel.polynomial(2, b=1.0).gram([[0.0], [1.0], [2.0], [5.0]])  # features 1, x, x²
-    >>> found = representer.span(gram)
-    >>> found.rank, bool(np.allclose(found.coordinates @ found.coordinates.T, gram))
+    >>> result = representer.span(gram)
+    >>> result.rank, bool(np.allclose(result.coordinates @ result.coordinates.T, gram))
     (3, True)
     """
     spectrum = check_psd(gram)
@@ -164,9 +165,9 @@ def decompose(gram: ArrayLike, values: ArrayLike, squared_norm: ArrayLike) -> Pa
     (array([0., 1.]), 0.5, 0.5)
     """
     spanned = span(gram)
-    asked = _values(values, len(spanned.basis))
-    coefficients = spanned.coefficients(asked)
-    inside = (coefficients * asked).sum(axis=0)
+    targets = _values(values, len(spanned.basis))
+    coefficients = spanned.coefficients(targets)
+    inside = (coefficients * targets).sum(axis=0)
     whole = np.asarray(squared_norm, dtype=np.float64)
     if whole.shape != inside.shape or not np.isfinite(whole).all():
         raise ValueError(
@@ -183,12 +184,12 @@ def decompose(gram: ArrayLike, values: ArrayLike, squared_norm: ArrayLike) -> Pa
 
 
 def _values(values: ArrayLike, m: int) -> Floats:
-    asked = np.asarray(values, dtype=np.float64)
-    if asked.ndim not in (1, 2) or len(asked) != m:
+    targets = np.asarray(values, dtype=np.float64)
+    if targets.ndim not in (1, 2) or len(targets) != m:
         raise ValueError(
             f"values must have a row for each of the {m} examples, and one or two axes; "
-            f"found shape {asked.shape}"
+            f"found shape {targets.shape}"
         )
-    if not np.isfinite(asked).all():
+    if not np.isfinite(targets).all():
         raise ValueError("values must be finite, found NaN or infinity")
-    return asked
+    return targets

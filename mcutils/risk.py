@@ -1,18 +1,18 @@
-r"""Risks: the mean cost of the answers of a classifier.
+r"""Risks: what a wrong prediction costs, on average.
 
-A classifier maps every input to a class (or a set of labels); the *cost* :math:`\Delta(y, y')` is that of
-the answer :math:`y'` where :math:`y` is true; the *risk* is its mean over the distribution of the
+A classifier predicts a class (or a set of labels) for every input; a *cost* :math:`\Delta(y, y')` says what
+the prediction :math:`y'` costs where :math:`y` is true; the *risk* is its mean over the distribution of the
 examples, and the *empirical risk* its mean over a sample. Four costs have names: the 0-1 cost, the Hamming
 cost of multi-label problems, the balanced cost and the general cost matrix.
 
 Classes are counted from 0, so that class y is row y of a matrix; ``np.unique(labels, return_inverse=True)``
 turns other labels into such numbers. Rows of a matrix of counts or costs are true classes, columns are
-answers. Nothing is dropped in silence: a class without an example has no recall, and a mean over classes
-raises an error there unless a convention is chosen.
+predictions. Nothing is dropped in silence: a class without an example has no recall, and a mean over classes
+refuses it unless ``undefined`` allows it.
 
 >>> from mcutils import risk
->>> y, answer = [0, 0, 0, 1, 2], [0, 0, 1, 1, 0]
->>> risk.zero_one_error(y, answer), round(risk.balanced_error(y, answer), 3)
+>>> y, predicted = [0, 0, 0, 1, 2], [0, 0, 1, 1, 0]
+>>> risk.zero_one_error(y, predicted), round(risk.balanced_error(y, predicted), 3)
 (0.4, 0.444)
 """
 
@@ -73,11 +73,11 @@ def _classes(labels: ArrayLike, name: str, n_classes: int | None = None) -> Ints
     return array.astype(np.intp)
 
 
-def _pair(y: ArrayLike, answer: ArrayLike, n_classes: int | None = None) -> tuple[Ints, Ints]:
-    true, said = _classes(y, "y", n_classes), _classes(answer, "answer", n_classes)
-    if len(true) != len(said):
-        raise ValueError(f"y and answer must be equally long, found {len(true)} and {len(said)}")
-    return true, said
+def _pair(y: ArrayLike, predicted: ArrayLike, n_classes: int | None = None) -> tuple[Ints, Ints]:
+    true, chosen = _classes(y, "y", n_classes), _classes(predicted, "predicted", n_classes)
+    if len(true) != len(chosen):
+        raise ValueError(f"y and predicted must be equally long, found {len(true)} and {len(chosen)}")
+    return true, chosen
 
 
 def _mean(values: NDArray[Any], weights: Floats) -> float:
@@ -88,13 +88,13 @@ def _mean(values: NDArray[Any], weights: Floats) -> float:
 # Risks
 
 
-def zero_one_error(y: ArrayLike, answer: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    r"""Share of wrong answers: the 0-1 risk :math:`\frac1m \sum_i 1[h(x_i) \ne y_i]` (def-risk-zero-one).
+def zero_one_error(y: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    r"""Share of wrong predictions: the 0-1 risk :math:`\frac1m \sum_i 1[h(x_i) \ne y_i]` (def-risk-zero-one).
 
     Parameters
     ----------
-    y, answer : (m,) array-like
-        True classes and answers, from 0.
+    y, predicted : (m,) array-like
+        True classes and predictions, from 0.
     sample_weight : (m,) array-like, optional
         Weights that are not negative; the mean becomes a weighted one. With the probabilities of a finite
         distribution as weights the result is the risk itself.
@@ -108,8 +108,8 @@ def zero_one_error(y: ArrayLike, answer: ArrayLike, *, sample_weight: ArrayLike 
     >>> zero_one_error([0, 1, 2, 2], [0, 1, 1, 0])
     0.5
     """
-    true, said = _pair(y, answer)
-    return _mean(true != said, example_weights(sample_weight, len(true)))
+    true, chosen = _pair(y, predicted)
+    return _mean(true != chosen, example_weights(sample_weight, len(true)))
 
 
 def signs(labels: ArrayLike) -> NDArray[np.int8]:
@@ -141,12 +141,12 @@ def signs(labels: ArrayLike) -> NDArray[np.int8]:
     raise ValueError(f"labels must have entries 0 and 1, or -1 and +1, found {np.unique(array)[:5].tolist()}")
 
 
-def hamming(y: ArrayLike, answer: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+def hamming(y: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Share of wrong labels, :math:`\frac1m \sum_i \frac1k d_H(h(x_i), y_i)` (def-risk-hamming).
 
     Parameters
     ----------
-    y, answer : (m, k) array-like
+    y, predicted : (m, k) array-like
         Label vectors, with entries 0 and 1 or -1 and +1.
     sample_weight : (m,) array-like, optional
         As in :func:`zero_one_error`.
@@ -160,23 +160,23 @@ def hamming(y: ArrayLike, answer: ArrayLike, *, sample_weight: ArrayLike | None 
     >>> hamming([[1, 0, 1], [0, 0, 0]], [[1, 1, 1], [0, 0, 1]])
     0.3333333333333333
     """
-    true, said = np.asarray(y), np.asarray(answer)
-    if true.shape != said.shape:
-        raise ValueError(f"y and answer must have the same shape, found {true.shape} and {said.shape}")
-    wrong = signs(true) != signs(said)
+    true, chosen = np.asarray(y), np.asarray(predicted)
+    if true.shape != chosen.shape:
+        raise ValueError(f"y and predicted must have the same shape, found {true.shape} and {chosen.shape}")
+    wrong = signs(true) != signs(chosen)
     return _mean(wrong.mean(axis=1), example_weights(sample_weight, len(wrong)))
 
 
 def cost_sensitive(
-    y: ArrayLike, answer: ArrayLike, cost: ArrayLike, *, sample_weight: ArrayLike | None = None
+    y: ArrayLike, predicted: ArrayLike, cost: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     r"""Mean cost :math:`\frac1m \sum_i \Delta(y_i, h(x_i))` (def-risk-cost).
 
     Parameters
     ----------
-    y, answer : (m,) array-like
-        True classes and answers, from 0. Answers beyond the classes are allowed where ``cost`` has further
-        columns, say for "I do not know".
+    y, predicted : (m,) array-like
+        True classes and predictions, from 0. Predictions beyond the classes are allowed where ``cost`` has
+        further columns, say for "I do not know".
     cost : (k, k) or (k, more than k) array-like
         See :func:`check_costs`.
     sample_weight : (m,) array-like, optional
@@ -192,30 +192,30 @@ def cost_sensitive(
     2.0
     """
     costs = check_costs(cost)
-    true, said = _pair(y, answer)
+    true, chosen = _pair(y, predicted)
     _classes(true, "y", costs.shape[0])
-    _classes(said, "answer", costs.shape[1])
-    return _mean(costs[true, said], example_weights(sample_weight, len(true)))
+    _classes(chosen, "predicted", costs.shape[1])
+    return _mean(costs[true, chosen], example_weights(sample_weight, len(true)))
 
 
 def balanced_error(
     y: ArrayLike,
-    answer: ArrayLike,
+    predicted: ArrayLike,
     *,
     n_classes: int | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Mean over the classes of the share of wrong answers in each class (def-risk-balanced).
+    r"""Mean over the classes of the share of wrong predictions in each class (def-risk-balanced).
 
     It is the mean of :math:`1 - \text{recall}`, that is, one minus "balanced accuracy".
 
     Parameters
     ----------
-    y, answer : (m,) array-like
-        True classes and answers, from 0.
+    y, predicted : (m,) array-like
+        True classes and predictions, from 0.
     n_classes : int, optional
         Number of classes; by default one more than the largest number in ``y``. Each of them needs an
-        example, for the share of wrong answers in an empty class does not exist.
+        example, for the share of wrong predictions in an empty class does not exist.
     sample_weight : (m,) array-like, optional
         As in :func:`zero_one_error`.
 
@@ -225,23 +225,23 @@ def balanced_error(
 
     Examples
     --------
-    To answer class 0 always costs 5 per cent here, and a half when both classes count equally:
+    Always to predict class 0 costs 5 per cent here, and a half when both classes count alike:
 
     >>> y = [0] * 95 + [1] * 5
     >>> zero_one_error(y, [0] * 100), balanced_error(y, [0] * 100)
     (0.05, 0.5)
     """
-    true, said = _pair(y, answer)
+    true, chosen = _pair(y, predicted)
     weights = example_weights(sample_weight, len(true))
     k = int(true.max()) + 1 if n_classes is None else integer(n_classes, "n_classes", 1)
     _classes(true, "y", k)
     size = np.bincount(true, weights, minlength=k)
     if (size == 0).any():
         raise ValueError(
-            f"y has no example of class {int(np.argmin(size))} (counted from 0, {k} classes): its share of "
-            "wrong answers does not exist; number the classes that occur without gaps, or collect examples"
+            f"y has no example of class {int(np.argmin(size))} (counted from 0, {k} classes): its share "
+            "of wrong predictions does not exist; number the classes that occur without gaps, or add examples"
         )
-    return float(np.mean(np.bincount(true, weights * (true != said), minlength=k) / size))
+    return float(np.mean(np.bincount(true, weights * (true != chosen), minlength=k) / size))
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -249,11 +249,11 @@ def balanced_error(
 
 
 def check_costs(cost: ArrayLike) -> NDArray[Any]:
-    r"""The matrix :math:`\Delta(y, y')` as an array, or a ValueError that names its fault.
+    r"""The matrix :math:`\Delta(y, y')` as an array, or a ValueError that names what is wrong with it.
 
-    Rows are true classes, columns answers. The first k columns are the classes, where the diagonal is zero;
-    further columns are answers that are no class. Entries are finite and not negative. Fractions stay
-    fractions.
+    Rows are true classes, columns predictions. The first k columns are the classes, where the diagonal is
+    zero; further columns are predictions that are no class. Entries are finite and not negative. Fractions
+    stay fractions.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def check_costs(cost: ArrayLike) -> NDArray[Any]:
     >>> check_costs([[0, 1], [5, 2]])
     Traceback (most recent call last):
         ...
-    ValueError: cost of a right answer must be 0, found 2.0 for class 1 (counted from 0)
+    ValueError: cost of a right prediction must be 0, found 2.0 for class 1 (counted from 0)
     """
     return table_of_costs(cost)
 
@@ -419,16 +419,16 @@ def costs_from_tree(
 
 @dataclass(frozen=True, eq=False)
 class BayesRule:
-    r"""The answers of a Bayes rule and their expected costs; see :func:`bayes_rule`.
+    r"""What the Bayes rule predicts; see :func:`bayes_rule`.
 
     Attributes
     ----------
     decision : (n,) int array
-        The answer of smallest expected cost; if there are several, the one with the smallest number.
+        The prediction of least expected cost, the one with the smallest number if there are several.
     tied : (n,) bool array
-        Whether several answers have the smallest expected cost.
-    expected : (n, number of answers) array
-        :math:`\sum_y p(y \mid x) \Delta(y, y')`, the expected cost of every answer.
+        Whether there were several.
+    expected : (n, number of predictions) array
+        :math:`\sum_y p(y \mid x) \Delta(y, y')`, the expected cost of every prediction.
     """
 
     decision: Ints
@@ -445,7 +445,7 @@ class BayesRule:
 def bayes_rule(probabilities: ArrayLike, cost: ArrayLike | None = None) -> BayesRule:
     r"""The rule of smallest risk when the class probabilities are known (prop-risk-bayes-cost).
 
-    At every input its answer is :math:`\argmin_{y'} \sum_y p(y \mid x) \Delta(y, y')`; with the 0-1 cost this
+    At every input it predicts :math:`\argmin_{y'} \sum_y p(y \mid x) \Delta(y, y')`; with the 0-1 cost this
     is the most probable class (prop-risk-bayes).
 
     Parameters
@@ -454,7 +454,7 @@ def bayes_rule(probabilities: ArrayLike, cost: ArrayLike | None = None) -> Bayes
         Row x holds :math:`p(y \mid x)`, or the joint probabilities :math:`p(x, y)`, or anything else in
         proportion: nothing is normalised. Floating-point values are compared as they are; with fractions
         (an array of objects) everything is exact, ties included.
-    cost : (k, number of answers) array-like, optional
+    cost : (k, number of predictions) array-like, optional
         See :func:`check_costs`; by default the 0-1 cost.
 
     Returns
@@ -463,8 +463,8 @@ def bayes_rule(probabilities: ArrayLike, cost: ArrayLike | None = None) -> Bayes
 
     Examples
     --------
-    >>> found = bayes_rule([[0.6, 0.4], [0.5, 0.5]])
-    >>> found.decision, found.tied
+    >>> result = bayes_rule([[0.6, 0.4], [0.5, 0.5]])
+    >>> result.decision, result.tied
     (array([0, 0]), array([False,  True]))
 
     Missing class 1 costs five times as much:
@@ -506,7 +506,7 @@ class Confusion:
     Attributes
     ----------
     counts : (k, k) array-like
-        Entry (y, y'): how many examples of class y got the answer y', or their weight. Kept as float64.
+        Entry (y, y'): how many examples of class y got the prediction y', or their weight. Kept as float64.
     """
 
     counts: Floats
@@ -529,24 +529,24 @@ class Confusion:
         return np.asarray(self.counts.sum(axis=1))
 
     @property
-    def answered(self) -> Floats:
-        """How often each class was the answer: the sums of the columns."""
+    def predicted(self) -> Floats:
+        """How often each class was predicted: the sums of the columns."""
         return np.asarray(self.counts.sum(axis=0))
 
     @property
     def zero_one(self) -> float:
-        """Share of wrong answers."""
+        """Share of wrong predictions."""
         return float(1 - np.trace(self.counts) / self.counts.sum())
 
     @cached_property
     def recall(self) -> Floats:
-        """Share of right answers among the examples of each class; nan for a class without any."""
+        """Share of right predictions among the examples of each class; nan for a class without any."""
         return _ratio(np.diagonal(self.counts), self.support)
 
     @cached_property
     def precision(self) -> Floats:
-        """Share of right answers among those that named each class; nan for a class never named."""
-        return _ratio(np.diagonal(self.counts), self.answered)
+        """Share of right predictions among those that named each class; nan for a class never named."""
+        return _ratio(np.diagonal(self.counts), self.predicted)
 
     @cached_property
     def f1(self) -> Floats:
@@ -554,7 +554,7 @@ class Confusion:
 
         nan for a class that neither occurs nor is named; 0 for one that is never named rightly.
         """
-        return _ratio(2 * np.diagonal(self.counts), self.support + self.answered)
+        return _ratio(2 * np.diagonal(self.counts), self.support + self.predicted)
 
     def macro(self, name: Literal["recall", "precision", "f1"], undefined: Undefined = "refuse") -> float:
         """Mean over the classes of recall, precision or F1.
@@ -584,7 +584,7 @@ class Confusion:
         return float(np.mean(values[~missing] if undefined == "skip" else np.nan_to_num(values)))
 
     def mean_cost(self, cost: ArrayLike) -> float:
-        """Mean cost of the answers, as :func:`cost_sensitive`.
+        """Mean cost of the predictions, as :func:`cost_sensitive`.
 
         Parameters
         ----------
@@ -636,17 +636,17 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 def confusion(
     y: ArrayLike,
-    answer: ArrayLike,
+    predicted: ArrayLike,
     *,
     n_classes: int | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Confusion:
-    """Count, for every pair of classes, how often the one was answered where the other was true.
+    """Count, for every pair of classes, how often the one was predicted where the other was true.
 
     Parameters
     ----------
-    y, answer : (m,) array-like
-        True classes and answers, from 0.
+    y, predicted : (m,) array-like
+        True classes and predictions, from 0.
     n_classes : int, optional
         Number of classes; by default one more than the largest number in either.
     sample_weight : (m,) array-like, optional
@@ -658,20 +658,20 @@ def confusion(
 
     Examples
     --------
-    >>> found = confusion([0, 0, 0, 1, 2], [0, 0, 1, 1, 0])
-    >>> found.counts
+    >>> result = confusion([0, 0, 0, 1, 2], [0, 0, 1, 1, 0])
+    >>> result.counts
     array([[2., 1., 0.],
            [0., 1., 0.],
            [1., 0., 0.]])
-    >>> found.recall.round(2), found.precision.round(2)
+    >>> result.recall.round(2), result.precision.round(2)
     (array([0.67, 1.  , 0.  ]), array([0.67, 0.5 ,  nan]))
     """
     if n_classes is not None:
         n_classes = integer(n_classes, "n_classes", 1)
-    true, said = _pair(y, answer, n_classes)
-    k = max(int(max(true.max(), said.max())) + 1, 2) if n_classes is None else n_classes
+    true, chosen = _pair(y, predicted, n_classes)
+    k = max(int(max(true.max(), chosen.max())) + 1, 2) if n_classes is None else n_classes
     weights = example_weights(sample_weight, len(true))
-    counts: Floats = np.bincount(k * true + said, weights, minlength=k * k).astype(np.float64)
+    counts: Floats = np.bincount(k * true + chosen, weights, minlength=k * k).astype(np.float64)
     return Confusion(counts.reshape(k, k))
 
 
@@ -774,8 +774,8 @@ def hoeffding_interval(empirical: float, m: int, delta: float, *, largest: float
 
     Examples
     --------
-    >>> found = hoeffding_interval(0.2, 1000, 0.05)
-    >>> round(found.low, 3), round(found.high, 3)
+    >>> result = hoeffding_interval(0.2, 1000, 0.05)
+    >>> round(result.low, 3), round(result.high, 3)
     (0.157, 0.243)
     """
     delta, m = number(delta, "delta", above=0, below=1), integer(m, "m", 1)

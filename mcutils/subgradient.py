@@ -1,4 +1,4 @@
-r"""The machine for k classes by stochastic subgradients (alg-subgradient-machine).
+r"""The multi-class SVM by stochastic subgradients (alg-subgradient-machine).
 
 :class:`SubgradientMachine` minimises the regularised hinge of :mod:`mcutils.hinge`,
 :math:`\frac\lambda2 \|W\|_F^2 + \frac1m \sum_i s_i \ell_i(W)` with :math:`\lambda = 1/(m C)`, one example
@@ -10,8 +10,8 @@ feasible for the dual problem. So every fit ends with a lower bound of the optim
 >>> from sklearn.datasets import load_iris
 >>> from sklearn.preprocessing import scale
 >>> X, y = load_iris(return_X_y=True)
->>> machine = SubgradientMachine(C=0.1, max_iter=1000, tol=0.01, random_state=0).fit(scale(X), y)
->>> machine.converged_, machine.certificate_.certifies(0.01)
+>>> model = SubgradientMachine(C=0.1, max_iter=1000, tol=0.01, random_state=0).fit(scale(X), y)
+>>> model.converged_, model.certificate_.certifies(0.01)
 (True, True)
 """
 
@@ -51,7 +51,7 @@ AVERAGES = ("tail", "all", "weighted", None)
 INTERCEPTS = {False: 0, "appended": 1, "free": 2}
 
 _BLOCK = 16384  # rows whose scores are computed together
-_USELESS = 0.5  # a larger gap is said even if no tol asks for it
+_USELESS = 0.5  # a larger gap is warned of even without a tol
 
 
 def rate(
@@ -111,7 +111,7 @@ def rate(
 
 
 class SubgradientMachine(ScoreClassifier):
-    r"""A linear machine for k classes, by stochastic subgradients (alg-subgradient-machine).
+    r"""A linear multi-class SVM, by stochastic subgradients (alg-subgradient-machine).
 
     It minimises :math:`\frac12 \|W\|_F^2 + C \sum_i s_i \ell_i(W)`, where :math:`\ell_i` is a hinge of
     :mod:`mcutils.hinge` and :math:`s_i` a weight; divided by :math:`m C` that is
@@ -130,7 +130,7 @@ class SubgradientMachine(ScoreClassifier):
     loss : {"crammer_singer", "weston_watkins"}
         The loss; see :mod:`mcutils.hinge`.
     C : float
-        The price of loss.
+        The factor of the losses.
     cost : (k, k) array-like, optional
         :math:`\Delta`, the cost of predicting the class of a column where that of a row is true, both in
         the order of ``classes_``. By default every mistake costs 1.
@@ -190,7 +190,7 @@ class SubgradientMachine(ScoreClassifier):
         The objective; None after ``partial_fit``.
     converged_ : bool or None
         Whether the gap is at most ``tol``. Without ``tol`` False where the gap is above 1/2, else None, as
-        nothing was asked. ConvergenceWarning goes with each False. None after ``partial_fit``.
+        no tol was given. ConvergenceWarning goes with each False. None after ``partial_fit``.
     lambda_ : float
         :math:`\lambda`.
     n_iter_ : int
@@ -226,7 +226,7 @@ class SubgradientMachine(ScoreClassifier):
     :math:`L^2 R^2 C / E`. So it takes of the order of :math:`R^2 C` epochs before there is anything to
     expect, and many times as many for a small gap: for C = 10 and features of unit variance, thousands. (The
     theorem is for ``replace=True`` and no delay; for epochs in random order it is not proved here.) The gap
-    says whether there were enough; ``tol`` stops when there are. If it takes too many, a method that ascends
+    shows whether there were enough; ``tol`` stops when there are. If it takes too many, a method that ascends
     in the dual, one example at a time and each exactly, is the right one.
 
     Large C. The first step is :math:`1/\lambda = m C` times an example, much longer than what mends any
@@ -243,10 +243,10 @@ class SubgradientMachine(ScoreClassifier):
     --------
     >>> from mcutils.subgradient import SubgradientMachine
     >>> X, y = [[0.0, 2.0], [2.0, 0.0], [-2.0, -2.0]], ["north", "east", "far"]
-    >>> machine = SubgradientMachine(fit_intercept=False, max_iter=1000, random_state=0).fit(X, y)
-    >>> machine.predict([[0.0, 1.0], [-5.0, -1.0]]).tolist()
+    >>> model = SubgradientMachine(fit_intercept=False, max_iter=1000, random_state=0).fit(X, y)
+    >>> model.predict([[0.0, 1.0], [-5.0, -1.0]]).tolist()
     ['north', 'far']
-    >>> bool(machine.certificate_.gap < 0.05)
+    >>> bool(model.certificate_.gap < 0.05)
     True
     """
 
@@ -255,7 +255,7 @@ class SubgradientMachine(ScoreClassifier):
     converged_: bool | None
     t_: int
     _b: Floats
-    _asked: float
+    _active_costs: float
     _marks: list[tuple[int, Floats, Floats]]  # sums of iterates, when a tail may begin
     _before: str | None
 
@@ -318,8 +318,8 @@ class SubgradientMachine(ScoreClassifier):
         refuse_idle(weights, self.classes_, codes)
         rows = np.flatnonzero(weights > 0)
         m = len(rows)
-        told = self._told(X, codes, weights) if self.warm_start else None
-        if told is not None and told == getattr(self, "_before", None):
+        state = self._fingerprint(X, codes, weights) if self.warm_start else None
+        if state is not None and state == getattr(self, "_before", None):
             self._go_on()
         else:
             self._before = None
@@ -353,7 +353,7 @@ class SubgradientMachine(ScoreClassifier):
                     self.converged_ = False
                 if self.converged_:
                     break
-        self._before = told
+        self._before = state
         if not self.warm_start:
             del self._visits, self._counts
         if self.converged_ is False:
@@ -422,8 +422,8 @@ class SubgradientMachine(ScoreClassifier):
         return self._scores(self._validate(X, reset=False))
 
     def _scores(self, X: Any) -> Floats:
-        table: Floats = X @ self.coef_.T + self.intercept_
-        return table
+        scores: Floats = X @ self.coef_.T + self.intercept_
+        return scores
 
     def _check_parameters(self) -> None:
         one_of(self.loss, "loss", HINGES)
@@ -458,24 +458,24 @@ class SubgradientMachine(ScoreClassifier):
             return rows[generator.randint(len(rows), size=len(rows))]
         return generator.permutation(rows) if self.shuffle else rows
 
-    def _told(self, X: Any, codes: Indices, weights: Floats) -> str:
+    def _fingerprint(self, X: Any, codes: Indices, weights: Floats) -> str:
         """A hash of the problem and of the step sizes."""
-        table = (X.data, X.indices, X.indptr, X.shape) if issparse(X) else X
+        scores = (X.data, X.indices, X.indptr, X.shape) if issparse(X) else X
         shared = None if self.class_map is None else self.class_map.matrix
         costs = None if self.cost is None else np.asarray(self.cost, dtype=np.float64)
-        problem = (table, codes, weights, len(self.classes_), self.loss, costs, self._mode(), shared)
+        problem = (scores, codes, weights, len(self.classes_), self.loss, costs, self._mode(), shared)
         steps = (float(self.C), self.alpha, self.delay, self.average == "weighted")
-        told: str = joblib.hash((problem, steps))
-        return told
+        fingerprint: str = joblib.hash((problem, steps))
+        return fingerprint
 
     def _schedule(self, X: Any, weights: Floats, m: int) -> None:
         """Set what follows from C."""
         self.lambda_ = 1 / (m * float(self.C)) if self.alpha is None else float(self.alpha)
-        self._price = 1 / self.lambda_
+        self._penalty = 1 / self.lambda_
         if self.delay == "radius":
             squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if issparse(X) else (X**2).sum(axis=1)
             squares += self._mode() == 1
-            self._delay = max(0, ceil(self._price * float((weights * squares).max(initial=0.0))) - 1)
+            self._delay = max(0, ceil(self._penalty * float((weights * squares).max(initial=0.0))) - 1)
         else:
             self._delay = int(self.delay)
 
@@ -502,7 +502,7 @@ class SubgradientMachine(ScoreClassifier):
         self._V, self._U = np.zeros((d + 1, k)), np.zeros((d + 1, k) if self.average is not None else (0, k))
         self._b, self._late = np.zeros(k), np.zeros(k)  # see mcutils.jit.subgradient
         self._total = 0.0  # A, see mcutils.jit.subgradient
-        self._asked = 0.0
+        self._active_costs = 0.0
         self._marks = []
         self.t_ = self.n_iter_ = self._since = 0
         self.certificate_ = self.objective_ = self.converged_ = None
@@ -515,7 +515,7 @@ class SubgradientMachine(ScoreClassifier):
         for piece in np.split(order, times):
             steps: Any = jit.sparse if issparse(X) else jit.dense
             data = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
-            self._total, asked = steps(
+            self._total, costs = steps(
                 *data,
                 codes,
                 weights,
@@ -526,7 +526,7 @@ class SubgradientMachine(ScoreClassifier):
                 self.average == "weighted",
                 self.average is not None,
                 self._mode(),
-                self._price,
+                self._penalty,
                 self.t_ + self._delay,
                 self._delay,
                 self._total,
@@ -536,7 +536,7 @@ class SubgradientMachine(ScoreClassifier):
                 self._late,
                 self._counts,
             )
-            self._asked += asked
+            self._active_costs += costs
             self.t_ += len(piece)
             if self.average == "tail" and self.t_ in planned:
                 self._marks.append((self.t_, *self._sums()))
@@ -548,7 +548,7 @@ class SubgradientMachine(ScoreClassifier):
 
     def _factor(self) -> float:
         """What the last iterate is of V."""
-        return self._price / max(1.0, self._weight_until(self.t_))
+        return self._penalty / max(1.0, self._weight_until(self.t_))
 
     def _sums(self) -> tuple[Floats, Floats]:
         """The weighted sums of all iterates of this fit so far, each before its step."""
@@ -573,11 +573,11 @@ class SubgradientMachine(ScoreClassifier):
 
     def _certify(self, X: Any, codes: Indices, weights: Floats) -> Certificate:
         """The objective, and what the last iterate proves of the optimum."""
-        price = self._price / np.count_nonzero(weights)  # C
+        C = self._penalty / np.count_nonzero(weights)
         problem = HingeProblem(
             codes,
             loss=self.loss,
-            C=price,
+            C=C,
             cost=self._costs,
             sample_weight=weights,
             n_classes=len(self.classes_),
@@ -589,22 +589,24 @@ class SubgradientMachine(ScoreClassifier):
             paid += float(weights[block] @ losses)
         appended = self._mode() == 1
         columns = np.column_stack([self.coef_, self.intercept_]) if appended else self.coef_
-        objective = float(self._half_square(columns) + price * paid)
+        objective = float(self._half_square(columns) + C * paid)
         # multipliers A, two terms of their dual value, and the largest a for which a A is feasible
         if self._mode() == 2:
             A = self._factor() * self._counts
             used = problem.load(A)
-            A *= np.divide(problem.prices, used, out=np.ones_like(used), where=used > problem.prices)[:, None]
+            A *= np.divide(problem.penalties, used, out=np.ones_like(used), where=used > problem.penalties)[
+                :, None
+            ]
             A = balanced_multipliers(A, codes, self._costs)
             linear, square = problem.dual_terms(A, X, self.class_map)
             used = problem.load(A)
             most = float(
-                np.divide(problem.prices, used, out=np.full_like(used, np.inf), where=used > 0).min()
+                np.divide(problem.penalties, used, out=np.full_like(used, np.inf), where=used > 0).min()
             )
         else:
-            linear = self._factor() * self._asked
+            linear = self._factor() * self._active_costs
             square = self._half_square((self._factor() * self._V).T)
-            most = price / (self._factor() * float(self._visits.max()))
+            most = C / (self._factor() * float(self._visits.max()))
         a = min(most, linear / (2 * square)) if square > 0 else most
         bound = max(0.0, float(a * linear - a * a * square)) if linear > 0 else 0.0
         return Certificate(objective, bound, n_iter=self.n_iter_)

@@ -58,6 +58,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="Run as where numba cannot be imported, without the tests that would take long.",
     )
+    parser.addoption(
+        "--first-configurations",
+        action="store_true",
+        help="Of scikit-learn's checks, run those of the first configuration of each estimator in a file.",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -69,25 +74,27 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("filterwarnings", "ignore:numba cannot be imported:RuntimeWarning")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With --quick, leave out the tests marked `ci` where no tool has changed.
+def _tools_have_changed() -> bool:
+    from tools import stored
 
-    Of scikit-learn's checks, those of the first configuration of each class in a file stay.
-    """
+    return any(path.is_relative_to(ROOT / name) for path in stored.changed() for name in TOOLS)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --quick, leave out the tests marked `ci` where no tool has changed, and further configurations."""
     if config.getoption("--no-compiler"):
         for item in items:
             if item.get_closest_marker("compiler"):
                 item.add_marker(pytest.mark.skip(reason="takes long in plain Python"))
-    if not config.getoption("--quick", default=False):
+    quick = config.getoption("--quick", default=False)
+    if not (quick or config.getoption("--first-configurations")):
         return
-    from tools import stored
-
-    tools_changed = any(path.is_relative_to(ROOT / name) for path in stored.changed() for name in TOOLS)
+    without_ci = quick and not _tools_have_changed()
     first: dict[tuple[str, type], object] = {}
     left_out = []
     for item in items:
         parameters = getattr(getattr(item, "callspec", None), "params", {})
-        if item.get_closest_marker("ci") and not tools_changed:
+        if item.get_closest_marker("ci") and without_ci:
             left_out.append(item)
         elif {"estimator", "check"} <= parameters.keys():
             estimator = parameters["estimator"]

@@ -61,13 +61,13 @@ def stumps():
     from mcutils.boosting import AdaBoostMH
 
     X, y = blobs(60, d=3, k=5, spread=2.0)
-    found = []
+    result = []
     for values in (X, np.round(X)):  # many values of a feature, and few
         for votes in ("sign", "leaf"):
-            machine = AdaBoostMH(n_estimators=4, votes=votes).fit(values, y)
-            chosen = [(one.feature, one.threshold, one.left, one.error) for one in machine.estimators_]
-            found.append((chosen[0], chosen[1:], machine.decision_function(values)))
-    return found
+            model = AdaBoostMH(n_estimators=4, votes=votes).fit(values, y)
+            chosen = [(one.feature, one.threshold, one.left, one.error) for one in model.estimators_]
+            result.append((chosen[0], chosen[1:], model.decision_function(values)))
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -79,7 +79,9 @@ def signs_of_functions():
     from mcutils import rademacher
 
     rng = np.random.default_rng(0)
-    return [rademacher.exact(rademacher.Finite(rng.normal(size=(n, m)))) for n, m in ((3, 9), (5, 3), (1, 1))]
+    return [
+        rademacher.complexity(rademacher.Finite(rng.normal(size=(n, m)))) for n, m in ((3, 9), (5, 3), (1, 1))
+    ]
 
 
 @exact
@@ -89,34 +91,34 @@ def signs_of_points():
     X = np.random.default_rng(0).normal(size=(8, 3))
     families = [rademacher.L2Ball(X), rademacher.L1Ball(X), rademacher.KernelBall(X @ X.T)]
     families.append(rademacher.MulticlassBall(X[:5] @ X[:5].T, k=3))
-    return [rademacher.exact(family) for family in families]
+    return [rademacher.complexity(family) for family in families]
 
 
 # ---------------------------------------------------------------------------------------------------
-# Machines of two classes
+# Classifiers of two classes
 
 
 @exact
-def soft_machines():
+def soft_svms():
     from mcutils import binary
 
     X, y = blobs(k=2, spread=2.0)
-    found = [
+    result = [
         binary.solve_svm(X @ X.T, 2 * y - 1, C=C, fit_intercept=bias)
         for C in (0.1, 10.0)
         for bias in (True, False)
     ]
-    machine = binary.BinarySVM(kernel="rbf").fit(X, y)
-    return [(one.alpha, one.intercept, one.certificate.dual) for one in found], machine.decision_function(X)
+    model = binary.BinarySVM(kernel="rbf").fit(X, y)
+    return [(one.alpha, one.intercept, one.certificate.dual) for one in result], model.decision_function(X)
 
 
 @exact
-def hard_machines():
+def hard_svms():
     from mcutils import binary
 
     X, y = blobs(k=2, spread=0.3)
-    found = [binary.solve_svm(X @ X.T, 2 * y - 1, C=np.inf, fit_intercept=bias) for bias in (True, False)]
-    return [(one.alpha, one.intercept) for one in found]
+    result = [binary.solve_svm(X @ X.T, 2 * y - 1, C=np.inf, fit_intercept=bias) for bias in (True, False)]
+    return [(one.alpha, one.intercept) for one in result]
 
 
 @exact
@@ -133,7 +135,7 @@ def steps_of_two_multipliers():
     """Where a side of the box is reached, where nothing may move, where no gain is above 0."""
     from mcutils.jit import smo as jit
 
-    found = []
+    result = []
     for box, target in ((1.0, 1.0), (0.1, 1.0), (0.0, 1.0), (1.0, 1e-200)):
         for loop, groups in ((jit.pairs, (np.array([2, 4]),)), (jit.singles, ())):
             rng = np.random.default_rng(2)
@@ -141,8 +143,8 @@ def steps_of_two_multipliers():
             beta, error = np.zeros(4), target * rng.normal(size=4)
             upper = box * rng.uniform(0.5, 2, 4)
             steps = loop(F @ F.T, -0.5 * upper, upper, *groups, beta, error, 1e-9 * target, 1e-12, 50)
-            found.append((steps, beta, error))
-    return found
+            result.append((steps, beta, error))
+    return result
 
 
 @exact
@@ -157,7 +159,7 @@ def rows_of_a_large_gram_matrix():
 
 
 # ---------------------------------------------------------------------------------------------------
-# Machines of k classes
+# Classifiers of k classes
 
 
 def kernel_problem(loss: str, **options: Any) -> Any:
@@ -165,12 +167,12 @@ def kernel_problem(loss: str, **options: Any) -> Any:
 
     X, y = blobs(18)
     gram = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
-    found = solver.solve_block(gram, hinge.HingeProblem(y, loss=loss, **options))
-    return found.multipliers, found.certificate.dual
+    result = solver.solve_block(gram, hinge.HingeProblem(y, loss=loss, **options))
+    return result.multipliers, result.certificate.dual
 
 
 @near
-def machines_of_a_gram_matrix():
+def svms_of_a_gram_matrix():
     return [
         kernel_problem(loss, C=C, cost=cost)
         for loss in ("crammer_singer", "weston_watkins")
@@ -180,33 +182,33 @@ def machines_of_a_gram_matrix():
 
 
 @near
-def linear_machines():
+def linear_svms():
     from mcutils import solver
 
     X, y = blobs(18, spread=2.0)
-    found = []
+    result = []
     for kind in (solver.CrammerSinger, solver.WestonWatkins):
         for C in (0.1, 10.0):
             for form in (X, sparse.csr_array(np.where(np.abs(X) < 1, 0.0, X))):
-                machine = kind(C=C, cost=costs(), tol=1e-8).fit(form, y)
-                found.append((machine.coef_, machine.intercept_, machine.n_iter_))
-    return found
+                model = kind(C=C, cost=costs(), tol=1e-8).fit(form, y)
+                result.append((model.coef_, model.intercept_, model.n_iter_))
+    return result
 
 
 @near
-def machines_by_rows_in_single_precision():
+def svms_by_rows_in_single_precision():
     from mcutils import solver
 
     X, y = blobs(18)
-    found = []
+    result = []
     for kind in (solver.CrammerSinger, solver.WestonWatkins):
-        machine = kind(kernel="rbf", precision="single").fit(X, y)
-        found.append((machine.converged_, machine.predict(X)))
-    return found
+        model = kind(kernel="rbf", precision="single").fit(X, y)
+        result.append((model.converged_, model.predict(X)))
+    return result
 
 
 @near
-def machines_of_many_classes():
+def svms_of_many_classes():
     """Working sets of classes: many are left out."""
     from mcutils import solver
 
@@ -223,7 +225,7 @@ def climbs_with_half_of_the_rows():
     gram = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
     member, places = 1.0 - np.arange(16) % 2, np.arange(16) // 2
     upper, lower, violated = np.empty((3, 16)), np.empty((3, 16)), np.zeros(16)
-    found = []
+    result = []
     for every in (False, True):
         beta, scores = np.zeros((16, 3)), np.zeros((3, 16))
         problem = (y, np.ones(16), costs(), every)
@@ -232,8 +234,8 @@ def climbs_with_half_of_the_rows():
         _, *values = jit.climb(
             gram[::2], places, member, np.ones(16), *problem, *ends, beta, scores, upper, lower, violated
         )
-        found.append((beta, scores, values))
-    return found
+        result.append((beta, scores, values))
+    return result
 
 
 @exact
@@ -250,15 +252,15 @@ def steps_of_one_example():
     from mcutils.jit import multiclass as jit
 
     rng = np.random.default_rng(3)
-    found = []
+    result = []
     for loop, k in ((jit.simplex_step, 4), (jit.pair_step, 2), (jit.box_step, 4)):
         for true in (0, 1, -1) if loop is not jit.box_step else (0, 1):
             for curvature in (0.0, 0.7) if loop is not jit.pair_step else (0.7,):
                 appeal, beta, moved = rng.normal(size=k), -0.1 * rng.uniform(size=k), np.empty(k)
                 beta[true] -= beta.sum()
                 loop(appeal, beta, true, 0.8, curvature, moved)
-                found.append(moved)
-    return found
+                result.append(moved)
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -270,18 +272,18 @@ def perceptrons():
     from mcutils.perceptron import MulticlassPerceptron
 
     X, y = blobs(20, d=4, k=7, spread=1.5)
-    found = []
+    result = []
     for update in ("top", "uniform", "proportional", "mira", all_in_front):
         for form in (X, sparse.csr_array(np.where(np.abs(X) < 1, 0.0, X))):
             for average in (True, "voted"):
-                machine = MulticlassPerceptron(
+                model = MulticlassPerceptron(
                     update, cost=costs(7), average=average, max_iter=2, random_state=0
                 )
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", ConvergenceWarning)
-                    machine.fit(form, y, sample_weight=1.0 + y % 2)
-                found.append((machine.mistakes_, machine.paid_, machine.decision_function(form)))
-    return found
+                    model.fit(form, y, sample_weight=1.0 + y % 2)
+                result.append((model.mistakes_, model.paid_, model.decision_function(form)))
+    return result
 
 
 def all_in_front(scores: np.ndarray, true: int) -> np.ndarray:
@@ -297,14 +299,14 @@ def steps_of_a_perceptron():
     """A lead that overflows; an example that is 0."""
     from mcutils.jit import perceptron as jit
 
-    found = []
+    result = []
     for update in (-1, 0, 1, 2, 3):
         for scores in ([1e308, -1e308, 1e308], [0.0, 0.0, 0.0], [1.0, 2.0, 3.0]):
             for square in (0.0, 2.0):
                 who, by = np.zeros(3, np.intp), np.zeros(3)
                 n = jit.step(update, np.array(scores), 1, 1.0, 1.0 - np.eye(3), square, who, by)
-                found.append((n, who[:n], by[:n]))
-    return found
+                result.append((n, who[:n], by[:n]))
+    return result
 
 
 @exact
@@ -312,13 +314,13 @@ def a_perceptron_that_overflows():
     from mcutils.perceptron import MulticlassPerceptron
 
     X = np.array([[1e200, 0.0], [0.0, 1e200], [-1e200, 1e200]])
-    said = []
+    caught = []
     for form in (X, sparse.csr_array(X)):
         try:
             MulticlassPerceptron(random_state=0).fit(form, [0, 1, 2])
         except ValueError as error:
-            said.append(str(error))
-    return said
+            caught.append(str(error))
+    return caught
 
 
 @exact
@@ -329,12 +331,12 @@ def subgradients():
     X, y = blobs(30, d=4, k=5, spread=1.5)
     forms = (X, sparse.csr_array(np.where(np.abs(X) < 1, 0.0, X)))
     related = ClassMap(np.hstack([np.eye(5), np.ones((5, 1))]))
-    found = []
+    result = []
     for loss in ("crammer_singer", "weston_watkins"):
         for average in ("tail", "all", "weighted", None):
             for intercept in ("appended", "free", False):
                 for class_map in (None, related):
-                    machine = SubgradientMachine(
+                    model = SubgradientMachine(
                         loss=loss,
                         cost=costs(5),
                         average=average,
@@ -346,9 +348,9 @@ def subgradients():
                     for form in forms:
                         with warnings.catch_warnings():
                             warnings.simplefilter("ignore", ConvergenceWarning)
-                            machine.fit(form, y, sample_weight=1.0 + y % 2)
-                        found.append((machine.coef_, machine.intercept_, machine.objective_))
-    return found
+                            model.fit(form, y, sample_weight=1.0 + y % 2)
+                        result.append((model.coef_, model.intercept_, model.objective_))
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -371,15 +373,15 @@ def trees(criterion: Any, m: int = 100, **options: Any) -> Any:
 
     X, y = table(m)
     rng = np.random.default_rng(5)
-    found = []
+    result = []
     for labels in (y, np.minimum(y, 1)):
         for weights in (None, rng.integers(0, 4, len(y)), rng.uniform(size=len(y))):
-            machine = DecisionTree(criterion, categorical_features=[0, 2], **options)
-            tree = machine.fit(X, labels, sample_weight=weights).tree_
-            path = sequence(machine)
-            shape = (tree.left, tree.feature, tree.threshold, tree.counts, machine.feature_importances_)
-            found.append((*shape, path.alphas, machine.predict(X)))
-    return found
+            model = DecisionTree(criterion, categorical_features=[0, 2], **options)
+            tree = model.fit(X, labels, sample_weight=weights).tree_
+            path = sequence(model)
+            shape = (tree.left, tree.feature, tree.threshold, tree.counts, model.feature_importances_)
+            result.append((*shape, path.penalties, model.predict(X)))
+    return result
 
 
 @exact
@@ -404,8 +406,8 @@ def trees_of_costs():
     from mcutils.tree import DecisionTree
 
     X, y = table()
-    machine = DecisionTree("misclassification", cost=costs(), max_depth=3).fit(X, y)
-    return machine.tree_.counts, machine.tree_.threshold
+    model = DecisionTree("misclassification", cost=costs(), max_depth=3).fit(X, y)
+    return model.tree_.counts, model.tree_.threshold
 
 
 @exact
@@ -414,8 +416,8 @@ def large_trees():
     from mcutils.tree import DecisionTree
 
     X, y = np.arange(4200)[:, None] // [1, 600], np.arange(4200) // 2 % 2
-    machine = DecisionTree(max_leaf_nodes=3, categorical_features=[1]).fit(X, y)
-    return machine.tree_.feature, machine.tree_.threshold, machine.tree_.counts
+    model = DecisionTree(max_leaf_nodes=3, categorical_features=[1]).fit(X, y)
+    return model.tree_.feature, model.tree_.threshold, model.tree_.counts
 
 
 @exact
@@ -473,7 +475,7 @@ def fractions_that_floats_confuse():
 
 
 @exact
-def trees_of_machines():
+def trees_of_classifiers():
     from mcutils.frontier import FilterTree, LabelTree
 
     X, y = blobs(60, d=4, k=6, spread=2.0)
@@ -483,7 +485,7 @@ def trees_of_machines():
 # ---------------------------------------------------------------------------------------------------
 
 
-def answers(names: Iterable[str] = ()) -> dict[str, Any]:
+def solved(names: Iterable[str] = ()) -> dict[str, Any]:
     """The results of these problems, or of all."""
     return {name: problem() for name, problem in {**EXACT, **NEAR}.items() if not names or name in names}
 
@@ -511,10 +513,10 @@ def report(names: Iterable[str], watch: bool) -> dict[str, Any]:
         if watch:
             threading.settrace(on_call)
             sys.settrace(on_call)
-        results = answers(names)
+        results = solved(names)
         sys.settrace(None)
-    said = [(one.category, str(one.message)) for one in warned]
-    return {"results": results, "warnings": said, "lines": lines, "functions": functions}
+    caught = [(one.category, str(one.message)) for one in warned]
+    return {"results": results, "warnings": caught, "lines": lines, "functions": functions}
 
 
 if __name__ == "__main__":  # python tests/loops.py FILE watch|only [PROBLEM ...], in a process without numba

@@ -26,6 +26,9 @@ def copy_to(folder: Path, *chapters: str) -> Path:
         shutil.copy(ROOT / name, folder)
     for name in ("_table.py", "_checks.py", "_typing.py"):  # what a table of results needs
         shutil.copy(ROOT / "mcutils" / name, folder / "mcutils")
+    # the rules for chapters of the book ask for more than a small chapter has: tests/test_edition.py
+    with open(folder / "tools" / "edition.py", "a", encoding="utf-8") as file:
+        file.write("\nRULES = ()\n")
     (folder / "appendix").mkdir()
     shutil.copy(ROOT / "appendix" / "status.md", folder / "appendix")
     # the site's real settings, but for the ledger, which wants the whole book

@@ -27,10 +27,10 @@ def index(monkeypatch):
     pages = {"hatchling/1.33.0": page("1.33.0"), "uv/0.13.8": page("0.13.8")}
 
     def urlopen(address, timeout):
-        found = pages.get("/".join(address.split("/")[4:-1]))
-        if found is None:
+        result = pages.get("/".join(address.split("/")[4:-1]))
+        if result is None:
             raise urllib.error.HTTPError(address, 404, "Not Found", {}, None)
-        return io.BytesIO(json.dumps(found).encode())
+        return io.BytesIO(json.dumps(result).encode())
 
     monkeypatch.setattr(audit.urllib.request, "urlopen", urlopen)
     return pages
@@ -56,18 +56,18 @@ def test_what_was_withdrawn_or_accepted_is_not(index, monkeypatch):
     assert audit.findings(LOCK) == []
 
 
-def test_the_page_of_a_project_answers_for_its_newest_release(index):
+def test_the_page_of_a_project_serves_its_newest_release(index):
     index["uv"] = index.pop("uv/0.13.8")
     assert audit.findings(LOCK) == []
 
 
-def test_the_page_of_a_project_does_not_answer_for_another_release(index):
+def test_the_page_of_a_project_does_not_serve_another_release(index):
     del index["uv/0.13.8"]
     index["uv"] = page("0.14")
     assert audit.findings(LOCK) == ["unknown for 1 of 2, for want of an answer: uv 0.13.8"]
 
 
-def test_an_answer_without_the_data_is_none(index):
+def test_a_reply_without_the_data_is_none(index):
     del index["uv/0.13.8"]["vulnerabilities"]
     assert audit.findings(LOCK) == ["unknown for 1 of 2, for want of an answer: uv 0.13.8"]
 

@@ -120,7 +120,7 @@ def test_the_readmes_two_commands_are_run():
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
-def test_a_run_may_do_little_and_knows_no_secret(name):
+def test_a_run_may_do_little_and_has_no_secret(name):
     assert workflow(name)["permissions"] == {"contents": "read"}
     assert "concurrency" in workflow(name)
     assert "secrets" not in WORKFLOWS[name].read_text(encoding="utf-8")
@@ -150,7 +150,7 @@ def test_the_git_hooks_are_the_steps_of_make_check():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a bash script")
-def test_a_git_hook_without_the_environment_says_what_to_do(tmp_path):
+def test_a_git_hook_without_the_environment_names_the_remedy(tmp_path):
     (tmp_path / ".ci").mkdir()
     (tmp_path / ".ci" / "tool").write_bytes((ROOT / ".ci" / "tool").read_bytes())
     result = subprocess.run(
@@ -169,14 +169,14 @@ def test_every_module_is_tested_by_itself():
     for argument in package.pytest_arguments():
         if argument.startswith("tests/"):
             assert (ROOT / argument).exists()
-    # what is left out is an extra, which users ask for by name; the others are choices within a module
+    # what is left out is an extra, which users choose by name; the others are choices within a module
     extras = set(PROJECT["project"]["optional-dependencies"])
     assert {"plot"} == package.WITH_THE_BOOK <= extras
     assert extras - package.WITH_THE_BOOK == {"interior"}
 
 
 # Names of scikit-learn that begin with an underscore can change in any release. These have been the same
-# in all that the range lets in: a documented function, one beside it, and the class below linear machines.
+# in all that the range lets in: a documented function, one beside it, and the class below linear classifiers.
 PRIVATE = {
     "sklearn.utils._safe_indexing",
     "sklearn.utils.metaestimators._safe_split",

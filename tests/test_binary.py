@@ -1,4 +1,4 @@
-"""Two classes: machines against cvxopt and scikit-learn, degenerate samples, and what is refused."""
+"""Two classes: classifiers against cvxopt and scikit-learn, degenerate samples, and what is refused."""
 
 import pickle
 import tracemalloc
@@ -37,12 +37,12 @@ def dual_by_cvxopt(gram, y, C, bias):
     m = len(y)
     box = cvxopt.matrix(np.vstack([-np.eye(m), np.eye(m)])), cvxopt.matrix(np.r_[np.zeros(m), C])
     balance = (cvxopt.matrix(y[None, :]), cvxopt.matrix(0.0)) if bias else ()
-    found = solvers.qp(cvxopt.matrix(np.outer(y, y) * gram), cvxopt.matrix(-np.ones(m)), *box, *balance)
-    return -found["primal objective"]
+    result = solvers.qp(cvxopt.matrix(np.outer(y, y) * gram), cvxopt.matrix(-np.ones(m)), *box, *balance)
+    return -result["primal objective"]
 
 
 def sample(trial):
-    """Random problems, many of them degenerate: equal points, zero rows, one example of a class, prices 0."""
+    """Random problems, many of them degenerate: equal points, zero rows, one example of a class, C of 0."""
     rng = np.random.default_rng(trial)
     m, d = int(rng.integers(2, 60)), int(rng.integers(1, 5))
     X = rng.normal(size=(m, d))
@@ -63,78 +63,78 @@ def sample(trial):
 @pytest.mark.parametrize("trial", range(120))
 def test_the_optimum_is_that_of_cvxopt(trial, bias):
     gram, y, C = sample(trial)
-    found = binary.solve_svm(gram, y, C=C, fit_intercept=bias, tol=1e-9)
-    assert found.converged
-    assert found.certificate.certifies(1e-9)
+    result = binary.solve_svm(gram, y, C=C, fit_intercept=bias, tol=1e-9)
+    assert result.converged
+    assert result.certificate.certifies(1e-9)
     peer = dual_by_cvxopt(gram, y, C, bias)
-    assert found.certificate.primal == pytest.approx(peer, rel=1e-6, abs=1e-6)
-    check_solution(found, gram, y, C, bias)
+    assert result.certificate.primal == pytest.approx(peer, rel=1e-6, abs=1e-6)
+    check_solution(result, gram, y, C, bias)
 
 
-def check_solution(found, gram, y, C, bias, atol=1e-4):
-    """A solution is what it says: values by their formulas, the box, the balance, and the kinds."""
-    beta = found.alpha * y
-    assert (found.alpha >= 0).all()
-    assert (found.alpha <= C).all()
-    scores = gram @ beta + found.intercept
-    np.testing.assert_allclose(found.scores, scores, atol=1e-8 * max(1.0, np.abs(scores).max()))
-    np.testing.assert_allclose(found.slack, np.maximum(0, 1 - y * found.scores), atol=1e-9)
+def check_solution(result, gram, y, C, bias, atol=1e-4):
+    """A solution has what it claims: values by their formulas, the box, the balance, and the kinds."""
+    beta = result.alpha * y
+    assert (result.alpha >= 0).all()
+    assert (result.alpha <= C).all()
+    scores = gram @ beta + result.intercept
+    np.testing.assert_allclose(result.scores, scores, atol=1e-8 * max(1.0, np.abs(scores).max()))
+    np.testing.assert_allclose(result.slack, np.maximum(0, 1 - y * result.scores), atol=1e-9)
     square = beta @ gram @ beta
-    rough = 1e-9 * (1 + found.alpha.sum() + np.max(C, initial=0.0, where=np.isfinite(C)))
-    assert found.certificate.primal == pytest.approx(square / 2 + C @ found.slack, rel=1e-9, abs=rough)
-    assert found.certificate.dual == pytest.approx(found.alpha.sum() - square / 2, rel=1e-9, abs=rough)
+    rough = 1e-9 * (1 + result.alpha.sum() + np.max(C, initial=0.0, where=np.isfinite(C)))
+    assert result.certificate.primal == pytest.approx(square / 2 + C @ result.slack, rel=1e-9, abs=rough)
+    assert result.certificate.dual == pytest.approx(result.alpha.sum() - square / 2, rel=1e-9, abs=rough)
     if bias:
-        assert abs(beta.sum()) <= 1e-12 * max(1.0, found.alpha.sum())
-        assert found.intercept_interval[0] <= found.intercept <= found.intercept_interval[1]
+        assert abs(beta.sum()) <= 1e-12 * max(1.0, result.alpha.sum())
+        assert result.intercept_interval[0] <= result.intercept <= result.intercept_interval[1]
     else:
-        assert (found.intercept, found.intercept_interval) == (0.0, (0.0, 0.0))
-    np.testing.assert_array_equal(found.support, np.flatnonzero(found.alpha))
+        assert (result.intercept, result.intercept_interval) == (0.0, (0.0, 0.0))
+    np.testing.assert_array_equal(result.support, np.flatnonzero(result.alpha))
     # complementary slackness, as far as the gap allows: it is the sum of these products
-    product = found.alpha * (1 - y * found.scores)
-    missed = (C * found.slack - product).sum()
-    assert missed == pytest.approx(found.certificate.primal - found.certificate.dual, abs=10 * rough)
+    product = result.alpha * (1 - y * result.scores)
+    missed = (C * result.slack - product).sum()
+    assert missed == pytest.approx(result.certificate.primal - result.certificate.dual, abs=10 * rough)
     for kind, holds in (
-        ("none", found.alpha == 0),
-        ("free", (found.alpha > 0) & (found.alpha < C)),
-        ("bound", (found.alpha == C) & (C > 0)),
+        ("none", result.alpha == 0),
+        ("free", (result.alpha > 0) & (result.alpha < C)),
+        ("bound", (result.alpha == C) & (C > 0)),
     ):
-        np.testing.assert_array_equal(found.kinds == kind, holds)
-    free = found.kinds == "free"
-    assert np.abs(y[free] * found.scores[free] - 1).max(initial=0.0) < atol
+        np.testing.assert_array_equal(result.kinds == kind, holds)
+    free = result.kinds == "free"
+    assert np.abs(y[free] * result.scores[free] - 1).max(initial=0.0) < atol
 
 
 @pytest.mark.parametrize("trial", range(24))
 def test_every_bias_of_the_interval_is_optimal_and_no_other(trial):
     gram, y, C = sample(trial)
-    found = binary.solve_svm(gram, y, C=C, tol=1e-10)
-    inner = found.scores - found.intercept
+    result = binary.solve_svm(gram, y, C=C, tol=1e-10)
+    inner = result.scores - result.intercept
 
     def paid(b):
         return C @ np.maximum(0, 1 - y * (inner + b))
 
-    low, high = found.intercept_interval
-    least = paid(found.intercept)
+    low, high = result.intercept_interval
+    least = paid(result.intercept)
     rounding = 1e-9 * C.sum() * (1 + np.abs(inner).max())
     for b in (low, high, (low + high) / 2):
         assert paid(b) == pytest.approx(least, abs=rounding)
     for b in (low - 0.01, high + 0.01):
         assert paid(b) >= least - rounding
-    if not (found.kinds == "free").any():
-        steep = min(1e-2, 0.99 * C[C > 0].min())  # beyond the interval the slope is a price at least
+    if not (result.kinds == "free").any():
+        steep = min(1e-2, 0.99 * C[C > 0].min())  # beyond the interval the slope is a penalty at least
         assert paid(low - 0.01) > least + 1e-4 * steep - rounding
         assert paid(high + 0.01) > least + 1e-4 * steep - rounding
 
 
 def test_the_interval_of_biases_where_no_multiplier_is_free():
     """x = -1, 1 and C = 0.1: both multipliers are C, w = 0.2, and each b up to 0.8 pays the same slack."""
-    found = binary.solve_svm([[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=0.1)
-    assert found.kinds.tolist() == ["bound", "bound"]
-    np.testing.assert_allclose(found.intercept_interval, [-0.8, 0.8], rtol=1e-12)
-    assert found.intercept == 0.0
+    result = binary.solve_svm([[1.0, -1.0], [-1.0, 1.0]], [-1, 1], C=0.1)
+    assert result.kinds.tolist() == ["bound", "bound"]
+    np.testing.assert_allclose(result.intercept_interval, [-0.8, 0.8], rtol=1e-12)
+    assert result.intercept == 0.0
     # with one more positive example the slope never vanishes: one bias, though none is free
     gram = np.outer([-1, 1, 1], [-1, 1, 1])
-    found = binary.solve_svm(gram, [-1, 1, 1], C=0.1)
-    np.testing.assert_allclose(found.intercept_interval, [0.8, 0.8], rtol=1e-12)
+    result = binary.solve_svm(gram, [-1, 1, 1], C=0.1)
+    np.testing.assert_allclose(result.intercept_interval, [0.8, 0.8], rtol=1e-12)
     # a zero Gram matrix: the majority decides, and nothing does where there is none
     assert binary.solve_svm(np.zeros((3, 3)), [1, 1, -1]).intercept_interval == (1.0, 1.0)
     assert binary.solve_svm(np.zeros((2, 2)), [1, -1]).intercept_interval == (-1.0, 1.0)
@@ -142,21 +142,21 @@ def test_the_interval_of_biases_where_no_multiplier_is_free():
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("exponent", [-12, -6, 4, 8])
-def test_prices_tiny_and_huge(exponent, bias):
+def test_penalties_tiny_and_huge(exponent, bias):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 3))
     y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
     C = 10.0**exponent
-    found = binary.solve_svm(X @ X.T, y, C=C, fit_intercept=bias)
-    assert found.converged
+    result = binary.solve_svm(X @ X.T, y, C=C, fit_intercept=bias)
+    assert result.converged
     # relative to the primal itself, not to 1
-    assert found.certificate.primal - found.certificate.dual <= 1e-6 * found.certificate.primal
+    assert result.certificate.primal - result.certificate.dual <= 1e-6 * result.certificate.primal
     if exponent < 0:  # then w is nearly 0 and each example of the smaller class is bound
         few = min((y > 0).sum(), (y < 0).sum())
-        assert found.certificate.primal == pytest.approx(C * (2 * few if bias else 60), rel=1e-3)
+        assert result.certificate.primal == pytest.approx(C * (2 * few if bias else 60), rel=1e-3)
 
 
-def test_a_machine_is_the_same_for_repeated_and_for_weighted_examples():
+def test_a_classifier_is_the_same_for_repeated_and_for_weighted_examples():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     y = np.where(X[:, 0] + rng.normal(size=40) > 0, 1, -1)
@@ -169,7 +169,7 @@ def test_a_machine_is_the_same_for_repeated_and_for_weighted_examples():
 
 
 # ---------------------------------------------------------------------------------------------------
-# The hard machine
+# The hard-margin SVM
 
 
 def hard_sample(trial):
@@ -201,7 +201,7 @@ def hard_by_cvxopt(X, y, bias):
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_a_refusal_says_which_margins_it_excludes(bias):
+def test_a_refusal_names_the_margins_it_excludes(bias):
     """Two vectors of length 1 at the angle 1e-9: separable, by less than the Gram matrix can hold."""
     gram = np.array([[1.0, 1.0], [1.0, 1.0]])
     with pytest.raises(binary.NotSeparable, match="so no margin exceeds") as refused:
@@ -211,7 +211,7 @@ def test_a_refusal_says_which_margins_it_excludes(bias):
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("trial", range(60))
-def test_the_hard_machine_or_the_proof_that_there_is_none(trial, bias):
+def test_the_hard_svm_or_the_proof_that_there_is_none(trial, bias):
     X, y = hard_sample(trial)
     peer = hard_by_cvxopt(X, y, bias)
     if peer is None:
@@ -222,15 +222,15 @@ def test_the_hard_machine_or_the_proof_that_there_is_none(trial, bias):
         assert refused.value.largest_margin < 1e-6
         assert not binary.separate(X, y, fit_intercept=bias).separable
         return
-    found = binary.solve_svm(X @ X.T, y, C=inf, fit_intercept=bias, tol=1e-9)
-    assert found.converged
-    assert found.certificate.primal == pytest.approx(peer, rel=1e-6, abs=1e-6)
-    assert (y * found.scores).min() == pytest.approx(1)
-    assert not found.slack.any()
-    assert set(found.kinds) <= {"none", "free"}
+    result = binary.solve_svm(X @ X.T, y, C=inf, fit_intercept=bias, tol=1e-9)
+    assert result.converged
+    assert result.certificate.primal == pytest.approx(peer, rel=1e-6, abs=1e-6)
+    assert (y * result.scores).min() == pytest.approx(1)
+    assert not result.slack.any()
+    assert set(result.kinds) <= {"none", "free"}
     # the geometric margin is 1 / |w|, and the other solver of separation finds no larger one
-    w = X.T @ (y * found.alpha)
-    margin = binary.geometric_margin(X, y, w, found.intercept)
+    w = X.T @ (y * result.alpha)
+    margin = binary.geometric_margin(X, y, w, result.intercept)
     assert margin == pytest.approx(1 / np.linalg.norm(w), rel=1e-6)
     other = binary.separate(X, y, fit_intercept=bias)
     assert other.separable
@@ -247,7 +247,7 @@ def check_proof(X, y, weights, bias, atol):
     np.testing.assert_allclose((weights * y) @ X, 0, atol=atol)
 
 
-def test_a_hard_machine_is_the_limit_of_soft_ones():
+def test_a_hard_svm_is_the_limit_of_soft_ones():
     X = np.array([[0.0], [1.0], [3.0], [4.0]])
     y = np.array([-1, -1, 1, 1])
     hard = binary.solve_svm(X @ X.T, y, C=inf)
@@ -257,13 +257,13 @@ def test_a_hard_machine_is_the_limit_of_soft_ones():
     assert binary.solve_svm(X @ X.T, y, C=0.4).certificate.primal < hard.certificate.primal
 
 
-def test_examples_without_a_price_are_ignored_by_the_hard_machine():
+def test_examples_without_a_penalty_are_ignored_by_the_hard_svm():
     X = np.array([[0.0], [1.0], [3.0], [4.0], [10.0]])
     y = np.array([-1, -1, 1, 1, -1])
-    found = binary.solve_svm(X @ X.T, y, C=[inf, inf, inf, inf, 0.0])
-    np.testing.assert_allclose(found.scores, X[:, 0] - 2, atol=1e-9)
-    assert found.slack.tolist() == pytest.approx([0, 0, 0, 0, 9])
-    assert found.kinds.tolist() == ["none", "free", "free", "none", "none"]
+    result = binary.solve_svm(X @ X.T, y, C=[inf, inf, inf, inf, 0.0])
+    np.testing.assert_allclose(result.scores, X[:, 0] - 2, atol=1e-9)
+    assert result.slack.tolist() == pytest.approx([0, 0, 0, 0, 9])
+    assert result.kinds.tolist() == ["none", "free", "free", "none", "none"]
 
 
 def test_a_search_that_is_cut_off_claims_nothing():
@@ -282,22 +282,22 @@ def test_a_search_that_is_cut_off_claims_nothing():
 @pytest.mark.parametrize("trial", range(0, 120, 5))
 def test_rows_in_blocks_are_the_whole_matrix(monkeypatch, trial, bias):
     gram, y, C = sample(trial)
-    asked = []
+    calls = []
 
     def compute(rows, columns):
-        asked.append(len(rows))
+        calls.append(len(rows))
         return gram[rows][:, columns]
 
     monkeypatch.setattr(_rows, "BLOCK", 6)
     monkeypatch.setattr(_rows, "CACHE_BYTES", 0)
     by_rows = _rows.Gram(np.diag(gram).copy(), compute)
-    found = binary.solve_svm(by_rows, y, C=C, fit_intercept=bias, tol=1e-9)
-    assert found.converged
+    result = binary.solve_svm(by_rows, y, C=C, fit_intercept=bias, tol=1e-9)
+    assert result.converged
     assert len(by_rows.rows) <= 12
-    assert asked
+    assert calls
     whole = binary.solve_svm(gram, y, C=C, fit_intercept=bias, tol=1e-9)
-    assert found.certificate.primal == pytest.approx(whole.certificate.primal, rel=1e-8, abs=1e-8)
-    check_solution(found, gram, y, C, bias)
+    assert result.certificate.primal == pytest.approx(whole.certificate.primal, rel=1e-8, abs=1e-8)
+    check_solution(result, gram, y, C, bias)
 
 
 def test_the_row_that_was_not_used_for_longest_makes_room():
@@ -316,19 +316,19 @@ def test_the_row_that_was_not_used_for_longest_makes_room():
 
 
 @pytest.mark.parametrize("trial", range(0, 60, 4))
-def test_the_hard_machine_in_blocks(monkeypatch, trial):
+def test_the_hard_svm_in_blocks(monkeypatch, trial):
     X, y = hard_sample(trial)
     monkeypatch.setattr(_rows, "BLOCK", 6)
     monkeypatch.setattr(_rows, "WHOLE_BYTES", 0)
     monkeypatch.setattr(_rows, "CACHE_BYTES", 0)
-    machine = binary.BinarySVM(C=inf)
+    model = binary.BinarySVM(C=inf)
     try:
         whole = binary.solve_svm(X @ X.T, y, C=inf).certificate.primal
     except binary.NotSeparable:
         with pytest.raises(binary.NotSeparable):
-            machine.fit(X, y)
+            model.fit(X, y)
     else:
-        assert machine.fit(X, y).certificate_.primal == pytest.approx(whole, rel=1e-5)
+        assert model.fit(X, y).certificate_.primal == pytest.approx(whole, rel=1e-5)
 
 
 def test_compiled_and_python_agree():
@@ -349,7 +349,7 @@ def test_compiled_and_python_agree():
     np.testing.assert_allclose(totals, [1 + 2 * gram[0] - gram[2]] * 2, rtol=1e-12)
 
 
-def test_it_can_start_where_a_similar_machine_ended():
+def test_it_can_start_where_a_similar_classifier_ended():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     y = np.where(X[:, 0] + rng.normal(size=200) > 0, 1, -1)
@@ -359,17 +359,19 @@ def test_it_can_start_where_a_similar_machine_ended():
     assert again.certificate.n_iter < cold.certificate.n_iter / 10
     # moved into the box, and into balance
     for initial in (1e9 * cold.alpha, np.where(y > 0, 5.0, -5.0)):
-        found = binary.solve_svm(gram, y, C=1.0, initial=initial)
-        assert found.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-6)
+        result = binary.solve_svm(gram, y, C=1.0, initial=initial)
+        assert result.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-6)
 
 
-def test_a_machine_that_is_not_solved_says_by_how_much():
+def test_an_svm_that_is_not_solved_warns_by_how_much():
     gram, y, C = sample(8)
-    with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-09: primal and dual differ by") as said:
-        found = binary.solve_svm(gram, y, C=C, tol=1e-9, max_iter=1)
-    assert not found.converged
-    assert not found.certificate.certifies(1e-9)
-    assert said[0].filename == __file__
+    with pytest.warns(
+        ConvergenceWarning, match="not solved to tol=1e-09: primal and dual differ by"
+    ) as caught:
+        result = binary.solve_svm(gram, y, C=C, tol=1e-9, max_iter=1)
+    assert not result.converged
+    assert not result.certificate.certifies(1e-9)
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -392,17 +394,17 @@ def test_where_numbers_end_the_ascent_ends(monkeypatch, whole, C, size):
     if not whole:
         monkeypatch.setattr(_rows, "BLOCK", 16)
         monkeypatch.setattr(_rows, "WHOLE_BYTES", 0)
-    machine = binary.BinarySVM(C=C, kernel="linear", max_iter=20_000)
-    said = ""
+    model = binary.BinarySVM(C=C, kernel="linear", max_iter=20_000)
+    caught = ""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
-            assert machine.fit(size * X, y).n_iter_ <= 20_000
+            assert model.fit(size * X, y).n_iter_ <= 20_000
         except binary.NotSeparable:
             assert inf == C
         except (RuntimeError, ValueError) as error:
-            said = str(error)
-    assert not said or "scale" in said
+            caught = str(error)
+    assert not caught or "scale" in caught
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -412,8 +414,8 @@ def test_max_iter_bounds_the_steps(monkeypatch, whole, max_iter):
     monkeypatch.setattr(_rows, "BLOCK", 6)
     rows = _rows.Gram(np.diag(gram).copy(), lambda rows, columns: gram[rows][:, columns])
     with pytest.warns(ConvergenceWarning, match=f"after {max_iter} steps"):
-        found = binary.solve_svm(gram if whole else rows, y, C=C, tol=1e-9, max_iter=max_iter)
-    assert found.certificate.n_iter == max_iter
+        result = binary.solve_svm(gram if whole else rows, y, C=C, tol=1e-9, max_iter=max_iter)
+    assert result.certificate.n_iter == max_iter
 
 
 @pytest.mark.compiler
@@ -429,8 +431,8 @@ def test_a_gap_can_be_out_of_reach_of_rounding():
     X = rng.normal(size=(60, 3))
     y = rng.choice([-1, 1], size=60)
     with pytest.warns(ConvergenceWarning, match="not solved"):
-        found = binary.solve_svm(X @ X.T, y, C=1e15)
-    assert not found.converged
+        result = binary.solve_svm(X @ X.T, y, C=1e15)
+    assert not result.converged
 
 
 @given(
@@ -447,14 +449,14 @@ def test_products_with_twice_the_digits(problem):
     matrix[:, -1] = -matrix[:, 0]
     factors[-1] = np.nextafter(factors[0], np.inf)
     symmetric = np.tril(matrix) + np.tril(matrix, -1).T
-    found = _rows.Gram.of_matrix(symmetric).precise_product(factors)
+    result = _rows.Gram.of_matrix(symmetric).precise_product(factors)
     for i, row in enumerate(symmetric.tolist()):
         terms = [Fraction(a) * Fraction(b) for a, b in zip(row, factors.tolist(), strict=True)]
         exact, size = sum(terms), sum(map(abs, terms))
         allowed = (
             abs(exact) / 2**52 + size / 2**90 + Fraction(1, 2**1000)
         )  # the last of numbers near underflow
-        assert abs(Fraction(float(found[i])) - exact) <= allowed
+        assert abs(Fraction(float(result[i])) - exact) <= allowed
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -468,16 +470,16 @@ def test_what_is_certified_is_so_in_fractions(seed, size):
     gram = X @ X.T
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = binary.solve_svm(gram, y, C=1.0, max_iter=100_000)
-    beta = [Fraction(a) * s for a, s in zip(found.alpha.tolist(), y.tolist(), strict=True)]
+        result = binary.solve_svm(gram, y, C=1.0, max_iter=100_000)
+    beta = [Fraction(a) * s for a, s in zip(result.alpha.tolist(), y.tolist(), strict=True)]
     inner = [sum(Fraction(v) * b for v, b in zip(row, beta, strict=True)) for row in gram.tolist()]
     square = sum(b * g for b, g in zip(beta, inner, strict=True))
-    bias = Fraction(found.intercept)
+    bias = Fraction(result.intercept)
     slack = sum(max(Fraction(0), 1 - s * (g + bias)) for s, g in zip(y.tolist(), inner, strict=True))
-    primal, dual = square / 2 + slack, sum(map(Fraction, found.alpha.tolist())) - square / 2
-    assert float(primal) == pytest.approx(found.certificate.primal, rel=1e-7)
-    assert float(dual) == pytest.approx(found.certificate.dual, rel=1e-7, abs=1e-7 * float(primal))
-    if found.converged:
+    primal, dual = square / 2 + slack, sum(map(Fraction, result.alpha.tolist())) - square / 2
+    assert float(primal) == pytest.approx(result.certificate.primal, rel=1e-7)
+    assert float(dual) == pytest.approx(result.certificate.dual, rel=1e-7, abs=1e-7 * float(primal))
+    if result.converged:
         assert primal - dual <= primal * Fraction(11, 10**7)
 
 
@@ -488,10 +490,10 @@ def test_ten_thousand_examples_fit_into_memory():
     y = np.where(X[:, 0] > 0, 1, -1)
     X[:, 0] += y
     tracemalloc.start()
-    machine = binary.BinarySVM(C=0.01, kernel="rbf", gamma=0.1, tol=1e-2).fit(X, y)
+    model = binary.BinarySVM(C=0.01, kernel="rbf", gamma=0.1, tol=1e-2).fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert machine.converged_
+    assert model.converged_
     assert peak < 5e8
 
 
@@ -513,24 +515,24 @@ def test_ten_thousand_examples_fit_into_memory():
 def test_agrees_with_svc(named, C):
     X, y = (part[:200] for part in load_breast_cancer(return_X_y=True))
     X = scale(X)
-    machine = binary.BinarySVM(C=C, tol=1e-10, **named).fit(X, y)
+    model = binary.BinarySVM(C=C, tol=1e-10, **named).fit(X, y)
     peer = SVC(C=C, tol=1e-8, **named | {"kernel": named["kernel"]}).fit(X, y)
-    gram = machine.kernel_.gram(X)
+    gram = model.kernel_.gram(X)
     beta = np.zeros(len(y))
     beta[peer.support_] = peer.dual_coef_[0]
     theirs = np.abs(beta).sum() - beta @ gram @ beta / 2
-    assert theirs == pytest.approx(machine.certificate_.primal, rel=1e-6)
-    np.testing.assert_allclose(machine.decision_function(X), peer.decision_function(X), atol=1e-3)
-    assert machine.intercept_[0] == pytest.approx(peer.intercept_[0], abs=1e-3)
+    assert theirs == pytest.approx(model.certificate_.primal, rel=1e-6)
+    np.testing.assert_allclose(model.decision_function(X), peer.decision_function(X), atol=1e-3)
+    assert model.intercept_[0] == pytest.approx(peer.intercept_[0], abs=1e-3)
     if named["kernel"] == "linear":
-        np.testing.assert_allclose(machine.coef_, peer.coef_, atol=1e-3)
+        np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-3)
 
 
 @pytest.mark.parametrize("scaling", [None, 1.0, 10.0])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.compiler
 def test_agrees_with_linear_svc(loss, scaling):
-    """Which regularises its intercept: a machine without bias, with one more feature."""
+    """Which regularises its intercept: a classifier without bias, with one more feature."""
     X, y = (part[:200] for part in load_breast_cancer(return_X_y=True))
     X = scale(X)
     signs = np.where(y == 1, 1.0, -1.0)
@@ -544,15 +546,15 @@ def test_agrees_with_linear_svc(loss, scaling):
     ).fit(X, y)
     longer = X if scaling is None else np.column_stack([X, np.full(len(X), scaling)])
     w = peer.coef_[0] if scaling is None else np.append(peer.coef_[0], peer.intercept_[0] / scaling)
-    found = binary.minimise_risk(longer, signs, loss=loss, fit_intercept=False)
+    result = binary.minimise_risk(longer, signs, loss=loss, fit_intercept=False)
     paid = np.maximum(0, 1 - signs * (longer @ w)) ** (1 if loss == "hinge" else 2)
-    assert w @ w / 2 + paid.sum() == pytest.approx(found.certificate.primal, rel=1e-6)
+    assert w @ w / 2 + paid.sum() == pytest.approx(result.certificate.primal, rel=1e-6)
     if loss == "hinge":
-        machine = binary.BinarySVM(fit_intercept=False).fit(longer, y)
-        assert machine.certificate_.primal == pytest.approx(found.certificate.primal, rel=2e-6)
-        assert binary.hinge_objective(longer, signs, w) == pytest.approx(found.certificate.primal, rel=1e-6)
+        model = binary.BinarySVM(fit_intercept=False).fit(longer, y)
+        assert model.certificate_.primal == pytest.approx(result.certificate.primal, rel=2e-6)
+        assert binary.hinge_objective(longer, signs, w) == pytest.approx(result.certificate.primal, rel=1e-6)
         with_bias = binary.BinarySVM().fit(X, y)  # a bias that costs nothing is cheaper
-        assert with_bias.certificate_.primal < machine.certificate_.primal
+        assert with_bias.certificate_.primal < model.certificate_.primal
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -567,37 +569,37 @@ def cancer():
 
 def test_attributes_and_labels(cancer):
     X, y = cancer
-    machine = binary.BinarySVM(C=2.0).fit(X, y)
-    assert machine.classes_.tolist() == ["benign", "malignant"]
-    assert set(machine.predict(X)) == {"benign", "malignant"}
-    np.testing.assert_array_equal(machine.predict(X) == "malignant", machine.decision_function(X) > 0)
-    np.testing.assert_allclose(machine.decision_function(X), machine.solution_.scores, atol=1e-9)
-    np.testing.assert_allclose(machine.coef_, machine.dual_coef_ @ machine.support_vectors_, atol=1e-12)
-    np.testing.assert_array_equal(machine.support_vectors_, X[machine.support_])
-    assert machine.converged_
-    assert machine.n_iter_ == machine.certificate_.n_iter
+    model = binary.BinarySVM(C=2.0).fit(X, y)
+    assert model.classes_.tolist() == ["benign", "malignant"]
+    assert set(model.predict(X)) == {"benign", "malignant"}
+    np.testing.assert_array_equal(model.predict(X) == "malignant", model.decision_function(X) > 0)
+    np.testing.assert_allclose(model.decision_function(X), model.solution_.scores, atol=1e-9)
+    np.testing.assert_allclose(model.coef_, model.dual_coef_ @ model.support_vectors_, atol=1e-12)
+    np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
+    assert model.converged_
+    assert model.n_iter_ == model.certificate_.n_iter
     signs = np.where(y == "malignant", 1, -1)
-    assert machine.certificate_.primal == pytest.approx(
-        binary.hinge_objective(X, signs, machine.coef_[0], machine.intercept_[0], 2.0)
+    assert model.certificate_.primal == pytest.approx(
+        binary.hinge_objective(X, signs, model.coef_[0], model.intercept_[0], 2.0)
     )
-    copy = pickle.loads(pickle.dumps(machine))
-    np.testing.assert_array_equal(copy.predict(X), machine.predict(X))
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(X), model.predict(X))
 
 
 def test_a_score_of_zero_is_the_first_class():
-    machine = binary.BinarySVM().fit([[-1.0], [1.0]], ["b", "a"])
-    assert machine.decision_function([[0.0]]) == [0.0]
-    assert machine.predict([[0.0]]) == ["a"]
+    model = binary.BinarySVM().fit([[-1.0], [1.0]], ["b", "a"])
+    assert model.decision_function([[0.0]]) == [0.0]
+    assert model.predict([[0.0]]) == ["a"]
 
 
 def test_deleting_what_does_not_support_changes_nothing(cancer):
     """prop-kernel-support"""
     X, y = cancer
-    machine = binary.BinarySVM(kernel="rbf", gamma=0.05, tol=1e-10).fit(X, y)
-    assert len(machine.support_) < len(X)
-    rest = clone(machine).fit(X[machine.support_], y[machine.support_])
-    np.testing.assert_allclose(rest.decision_function(X), machine.decision_function(X), atol=1e-4)
-    assert rest.certificate_.primal == pytest.approx(machine.certificate_.primal, rel=1e-8)
+    model = binary.BinarySVM(kernel="rbf", gamma=0.05, tol=1e-10).fit(X, y)
+    assert len(model.support_) < len(X)
+    rest = clone(model).fit(X[model.support_], y[model.support_])
+    np.testing.assert_allclose(rest.decision_function(X), model.decision_function(X), atol=1e-4)
+    assert rest.certificate_.primal == pytest.approx(model.certificate_.primal, rel=1e-8)
 
 
 @pytest.mark.parametrize("precision", [np.float64, np.float32])
@@ -606,11 +608,11 @@ def test_a_precomputed_kernel_is_the_kernel(cancer, precision):
     one = kernel.rbf(0.05)
     train, test = X[:100], X[100:]
     gram = one.gram(train).astype(precision)
-    machine = binary.BinarySVM(kernel="precomputed").fit(gram, y[:100])
+    model = binary.BinarySVM(kernel="precomputed").fit(gram, y[:100])
     direct = binary.BinarySVM(kernel=one).fit(train, y[:100])
-    assert not hasattr(machine, "support_vectors_")
-    assert not hasattr(machine, "coef_")
-    scores = machine.decision_function(one.gram(test, train))
+    assert not hasattr(model, "support_vectors_")
+    assert not hasattr(model, "coef_")
+    scores = model.decision_function(one.gram(test, train))
     np.testing.assert_allclose(scores, direct.decision_function(test), atol=1e-3)
 
 
@@ -630,25 +632,25 @@ def test_sparse_inputs(cancer, named):
     )
 
 
-def test_class_weights_are_prices(cancer):
+def test_class_weights_are_penalties(cancer):
     X, y = cancer
     weighted = binary.BinarySVM(C=0.5, class_weight={"benign": 3.0}).fit(X, y)
-    prices = np.where(y == "benign", 1.5, 0.5)
+    penalties = np.where(y == "benign", 1.5, 0.5)
     signs = np.where(y == "malignant", 1, -1)
     assert weighted.certificate_.primal == pytest.approx(
-        binary.solve_svm(X @ X.T, signs, C=prices).certificate.primal, rel=2e-6
+        binary.solve_svm(X @ X.T, signs, C=penalties).certificate.primal, rel=2e-6
     )
-    by_rows = binary.BinarySVM(C=0.5).fit(X, y, sample_weight=2 * prices)
+    by_rows = binary.BinarySVM(C=0.5).fit(X, y, sample_weight=2 * penalties)
     assert by_rows.certificate_.primal == pytest.approx(weighted.certificate_.primal, rel=2e-6)
     balanced = binary.BinarySVM(class_weight="balanced").fit(X, y)
     assert balanced.alpha_[y == "benign"].max() <= len(y) / (2 * (y == "benign").sum())
 
 
-def test_the_hard_machine_of_the_estimator(cancer):
+def test_the_hard_svm_of_the_estimator(cancer):
     X, y = cancer
-    machine = binary.BinarySVM(C=inf).fit(X, y)
-    assert machine.score(X, y) == 1.0
-    assert set(machine.kinds_) == {"none", "free"}
+    model = binary.BinarySVM(C=inf).fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert set(model.kinds_) == {"none", "free"}
     with pytest.raises(binary.NotSeparable) as refused:
         binary.BinarySVM(C=inf).fit(np.ones((4, 1)), [0, 0, 1, 1])
     assert refused.value.weights.shape == (4,)
@@ -670,16 +672,16 @@ def test_the_hard_machine_of_the_estimator(cancer):
 def test_separation_is_proved_either_way(X, labels, bias):
     y = np.array([1 if labels >> i & 1 else -1 for i in range(len(X))])
     assume(not bias or len(set(y)) == 2)
-    found = binary.separate(X, y, fit_intercept=bias)
-    if found.separable:
-        scores = X @ as_fractions(found.weights) + Fraction(found.intercept)
+    result = binary.separate(X, y, fit_intercept=bias)
+    if result.separable:
+        scores = X @ as_fractions(result.weights) + Fraction(result.intercept)
         assert min(scores * y) > 0
-        assert found.margin == binary.geometric_margin(X, y, found.weights, found.intercept) > 0
-        assert found.multipliers is None
-        assert bias or found.intercept == 0.0
+        assert result.margin == binary.geometric_margin(X, y, result.weights, result.intercept) > 0
+        assert result.multipliers is None
+        assert bias or result.intercept == 0.0
         return
-    assert (found.weights, found.intercept, found.margin) == (None, None, None)
-    check = found.multipliers  # fractions: nothing is rounded here
+    assert (result.weights, result.intercept, result.margin) == (None, None, None)
+    check = result.multipliers  # fractions: nothing is rounded here
     assert check.min() >= 0
     assert check.sum() == 1
     assert not ((check * y) @ X).any()
@@ -698,15 +700,15 @@ def test_separation_is_proved_at_every_scale(A, labels, exponents, bias):
     y = np.array([1 if labels >> i & 1 else -1 for i in range(len(A))])
     assume(not bias or len(set(y)) == 2)
     X = A * 10.0 ** np.array(exponents[: A.shape[1]])
-    found = binary.separate(X, y, fit_intercept=bias)
-    assert found.separable == capacity.separable(X, (y > 0).astype(int), k=2, fit_intercept=bias).separable
+    result = binary.separate(X, y, fit_intercept=bias)
+    assert result.separable == capacity.separable(X, (y > 0).astype(int), k=2, fit_intercept=bias).separable
     points = as_fractions(X)
-    if found.separable:
-        scores = points @ as_fractions(found.weights) + Fraction(found.intercept)
+    if result.separable:
+        scores = points @ as_fractions(result.weights) + Fraction(result.intercept)
         assert min(scores * y) > 0
-        assert found.margin >= 0  # the distance itself may be smaller than every float
+        assert result.margin >= 0  # the distance itself may be smaller than every float
     else:
-        weights = found.multipliers
+        weights = result.multipliers
         assert min(weights) >= 0
         assert sum(weights) == 1
         assert not any((weights * y) @ points)
@@ -720,16 +722,16 @@ def test_separation_is_proved_at_every_scale(A, labels, exponents, bias):
     st.integers(-140, 140),
     st.booleans(),
 )
-def test_a_hard_machine_exists_at_every_scale_or_at_none(A, labels, exponent, bias):
+def test_a_hard_svm_exists_at_every_scale_or_at_none(A, labels, exponent, bias):
     """A margin that is rounding alone is none, and squares of the margin stay in range."""
     y = np.array([1 if labels >> i & 1 else -1 for i in range(len(A))])
     assume(not bias or len(set(y)) == 2)
     X = A * 10.0**exponent
     truth = capacity.separable(A, (y > 0).astype(int), k=2, fit_intercept=bias, exact=True).separable
     if truth:
-        found = binary.solve_svm(X @ X.T, y, C=inf, fit_intercept=bias)
-        assert found.converged
-        assert (y * found.scores).min() == pytest.approx(1)
+        result = binary.solve_svm(X @ X.T, y, C=inf, fit_intercept=bias)
+        assert result.converged
+        assert (y * result.scores).min() == pytest.approx(1)
         return
     with pytest.raises(binary.NotSeparable) as refused:
         binary.solve_svm(X @ X.T, y, C=inf, fit_intercept=bias)
@@ -737,8 +739,8 @@ def test_a_hard_machine_exists_at_every_scale_or_at_none(A, labels, exponent, bi
 
 
 def test_inner_products_that_underflow_prove_nothing():
-    """Of 1e-170 the square is 0: the Gram matrix would say that both classes are one point."""
-    with pytest.raises(ValueError, match="X is too small for a hard machine"):
+    """Of 1e-170 the square is 0: in the Gram matrix both classes are one point."""
+    with pytest.raises(ValueError, match="X is too small for a hard-margin SVM"):
         binary.BinarySVM(C=inf).fit([[0.0], [1e-170]], [0, 1])
     with pytest.raises(ValueError, match="gram is so small"):
         binary.solve_svm(np.array([[0.0, 0.0], [0.0, 1e-310]]), [-1, 1], C=inf)
@@ -831,26 +833,26 @@ def risk(X, y, w, b, C, loss, penalty):
 @pytest.mark.compiler
 def test_all_risks_are_certified(loss, penalty, seed, bias):
     X, y, C = risk_sample(seed)
-    found = binary.minimise_risk(X, y, loss=loss, penalty=penalty, C=C, fit_intercept=bias)
-    assert found.certificate.certifies(1e-8)
-    value = risk(X, y, found.weights, found.intercept, C, loss, penalty)
-    assert found.certificate.primal == pytest.approx(value, rel=1e-12)
-    assert bias or found.intercept == 0.0
+    result = binary.minimise_risk(X, y, loss=loss, penalty=penalty, C=C, fit_intercept=bias)
+    assert result.certificate.certifies(1e-8)
+    value = risk(X, y, result.weights, result.intercept, C, loss, penalty)
+    assert result.certificate.primal == pytest.approx(value, rel=1e-12)
+    assert bias or result.intercept == 0.0
     # weak duality, where it matters: no point nearby or far is below the dual value
     rng = np.random.default_rng(seed)
     for size in (1e-3, 1e-1, 10.0):
-        w = found.weights * (1 + size * rng.normal(size=len(found.weights)))
-        b = found.intercept + size * rng.normal() * bias
-        assert risk(X, y, w, b, C, loss, penalty) >= found.certificate.dual - 1e-9 * max(1.0, value)
+        w = result.weights * (1 + size * rng.normal(size=len(result.weights)))
+        b = result.intercept + size * rng.normal() * bias
+        assert risk(X, y, w, b, C, loss, penalty) >= result.certificate.dual - 1e-9 * max(1.0, value)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_logistic_risk_is_that_of_scikit_learn(seed):
     X, y, C = risk_sample(seed)
     peer = LogisticRegression(C=C, tol=1e-10, max_iter=100_000, solver="newton-cholesky").fit(X, y)
-    found = binary.minimise_risk(X, y, loss="logistic", C=C)
+    result = binary.minimise_risk(X, y, loss="logistic", C=C)
     theirs = risk(X, y, peer.coef_[0], peer.intercept_[0], C, "logistic", "l2")
-    assert theirs == pytest.approx(found.certificate.primal, rel=1e-6)
+    assert theirs == pytest.approx(result.certificate.primal, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -868,9 +870,9 @@ def test_the_lasso_is_that_of_liblinear(loss, seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         w = peer.fit(X, y).coef_[0]
-    found = binary.minimise_risk(X, y, loss=loss, penalty="l1", C=C, fit_intercept=False)
-    assert risk(X, y, w, 0.0, C, loss, "l1") == pytest.approx(found.certificate.primal, rel=1e-6)
-    assert ((w == 0) & (found.weights != 0)).sum() <= 1 + len(w) // 10
+    result = binary.minimise_risk(X, y, loss=loss, penalty="l1", C=C, fit_intercept=False)
+    assert risk(X, y, w, 0.0, C, loss, "l1") == pytest.approx(result.certificate.primal, rel=1e-6)
+    assert ((w == 0) & (result.weights != 0)).sum() <= 1 + len(w) // 10
 
 
 def test_the_lasso_has_zeros_and_the_ridge_has_none():

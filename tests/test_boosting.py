@@ -95,23 +95,23 @@ XOR = (
 def test_every_round_is_that_of_the_fractions(votes, problem):
     X, Y, weights = problem
     T = 4
-    machine = AdaBoostMH(n_estimators=T, votes=votes)
-    machine.fit(X, Y, sample_weight=weights)
+    model = AdaBoostMH(n_estimators=T, votes=votes)
+    model.fit(X, Y, sample_weight=weights)
     exact = list(exact_boosting(X.astype(float), Y, T, votes, weights))
     useless = exact[-1][1] == Fraction(1, 2)
-    assert machine.n_estimators_ == len(exact) - useless
+    assert model.n_estimators_ == len(exact) - useless
     for t, (one, error, D, _) in enumerate(exact):
-        found = best_stump(X, Y, D.astype(float), votes=votes)
-        assert (found.feature, found.threshold) == one[:2]
-        assert (found.left.tolist(), found.right.tolist()) == (list(one[2]), list(one[3]))
-        assert found.error == pytest.approx(float(error), rel=1e-14)
-        if t < machine.n_estimators_:
-            kept = machine.estimators_[t]
+        result = best_stump(X, Y, D.astype(float), votes=votes)
+        assert (result.feature, result.threshold) == one[:2]
+        assert (result.left.tolist(), result.right.tolist()) == (list(one[2]), list(one[3]))
+        assert result.error == pytest.approx(float(error), rel=1e-14)
+        if t < model.n_estimators_:
+            kept = model.estimators_[t]
             assert (kept.feature, kept.threshold) == one[:2]
             assert (kept.left.tolist(), kept.right.tolist()) == (list(one[2]), list(one[3]))
-            assert machine.rounds_.error[t] == kept.error == pytest.approx(float(error), rel=1e-13)
+            assert model.rounds_.error[t] == kept.error == pytest.approx(float(error), rel=1e-13)
     stop = "perfect" if exact[-1][1] == 0 else "no edge" if useless else "n_estimators"
-    assert machine.stop_ == stop
+    assert model.stop_ == stop
 
 
 @pytest.mark.parametrize("votes", ["sign", "leaf"])
@@ -125,16 +125,16 @@ def test_more_rounds_where_the_best_is_often_the_only_one(votes):
         y[:k] = np.arange(k)
         Y = np.where(y[:, None] == np.arange(k), 1, -1)
         T = 9 if k < 5 else 5
-        machine = AdaBoostMH(n_estimators=T, votes=votes).fit(X, y)
+        model = AdaBoostMH(n_estimators=T, votes=votes).fit(X, y)
         exact = list(exact_boosting(X, Y, T, votes, np.ones(11)))
-        assert len(exact) == machine.n_estimators_
-        for (one, error, _, n_best), found, recorded in zip(
-            exact, machine.estimators_, machine.rounds_.error, strict=True
+        assert len(exact) == model.n_estimators_
+        for (one, error, _, n_best), result, recorded in zip(
+            exact, model.estimators_, model.rounds_.error, strict=True
         ):
             assert abs(recorded - float(error)) <= 40 * np.spacing(float(error))
             alone += n_best == 1
-            assert (found.feature, found.threshold) == one[:2]
-            assert (found.left.tolist(), found.right.tolist()) == (list(one[2]), list(one[3]))
+            assert (result.feature, result.threshold) == one[:2]
+            assert (result.left.tolist(), result.right.tolist()) == (list(one[2]), list(one[3]))
     assert alone >= 10
 
 
@@ -148,7 +148,7 @@ def test_no_stump_is_better(votes, data):
     Y = rng.choice([-1, 1], size=(m, k))
     D = rng.exponential(size=(m, k)) * (rng.random((m, k)) < 0.8)
     D[0, 0] += 1
-    found = best_stump(X, Y, D, votes=votes)
+    result = best_stump(X, Y, D, votes=votes)
     D /= D.sum()
     sides = [np.ones(m, bool)] + [X[:, j] > value for j in range(d) for value in np.unique(X[:, j])]
     least = 1.0
@@ -156,16 +156,16 @@ def test_no_stump_is_better(votes, data):
         right, left = (D * Y)[side].sum(axis=0), (D * Y)[~side].sum(axis=0)
         edge = np.abs(right - left) if votes == "sign" else np.abs(right) + np.abs(left)
         least = min(least, (1 - edge.sum()) / 2)
-    assert found.error == pytest.approx(least, abs=1e-12)
-    assert D[found(X) != Y].sum() == pytest.approx(found.error, abs=1e-12)
+    assert result.error == pytest.approx(least, abs=1e-12)
+    assert D[result(X) != Y].sum() == pytest.approx(result.error, abs=1e-12)
     # the order of the values matters, not their distances; and the rows stand in no order
     again = best_stump(np.exp(X), Y, D, votes=votes)
-    same = again(np.exp(X)) == found(X)
+    same = again(np.exp(X)) == result(X)
     assert same[D > 0].all()  # an example without weight may lie on either side
     order = rng.permutation(m)
     shuffled = best_stump(X[order], Y[order], D[order], votes=votes)
-    assert (shuffled.feature, shuffled.threshold) == (found.feature, found.threshold)
-    assert np.array_equal(shuffled.right, found.right)
+    assert (shuffled.feature, shuffled.threshold) == (result.feature, result.threshold)
+    assert np.array_equal(shuffled.right, result.right)
 
 
 @pytest.mark.parametrize(
@@ -180,9 +180,9 @@ def test_no_stump_is_better(votes, data):
     ],
 )
 def test_a_threshold_lies_between_what_it_parts(values):
-    found = best_stump([[values[0]], [values[1]]], [[1], [-1]])
-    assert values[0] <= found.threshold < values[1]
-    assert found.error == 0.0
+    result = best_stump([[values[0]], [values[1]]], [[1], [-1]])
+    assert values[0] <= result.threshold < values[1]
+    assert result.error == 0.0
 
 
 def test_a_class_without_edge_is_voted_against():
@@ -214,25 +214,25 @@ def test_it_is_adaboost_of_two_classes(votes):
     for load in (load_iris, load_digits):
         X, y = load(return_X_y=True)
         X, y = X[:400], y[:400]
-        machine = AdaBoostMH(n_estimators=60, votes=votes).fit(X, y)
-        labels = np.where(y[:, None] == machine.classes_, 1, -1).ravel()
-        errors, alphas = binary_adaboost([one(X).ravel() for one in machine.estimators_], labels)
-        assert np.abs(machine.rounds_.error / errors - 1).max() < 1e-12
-        assert np.abs(machine.estimator_weights_ / alphas - 1).max() < 1e-12
+        model = AdaBoostMH(n_estimators=60, votes=votes).fit(X, y)
+        labels = np.where(y[:, None] == model.classes_, 1, -1).ravel()
+        errors, alphas = binary_adaboost([one(X).ravel() for one in model.estimators_], labels)
+        assert np.abs(model.rounds_.error / errors - 1).max() < 1e-12
+        assert np.abs(model.estimator_weights_ / alphas - 1).max() < 1e-12
 
 
 def test_with_trees_it_is_scikit_learn_s_adaboost_on_the_mk_fold_sample():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 3)), rng.integers(3, size=80)
     tree = DecisionTreeClassifier(max_depth=3)
-    machine = AdaBoostMH(tree, n_estimators=12, random_state=0).fit(X, y)
+    model = AdaBoostMH(tree, n_estimators=12, random_state=0).fit(X, y)
     fold = np.array([[*x, *np.eye(3)[l]] for x in X for l in range(3)])
     labels = np.array([1 if c == l else -1 for c in y for l in range(3)])
     peer = AdaBoostClassifier(tree, n_estimators=12, random_state=0).fit(fold, labels)
-    assert machine.n_estimators_ == 12
-    assert np.allclose(machine.rounds_.error, peer.estimator_errors_, rtol=1e-10)
-    assert np.allclose(2 * machine.estimator_weights_, peer.estimator_weights_, rtol=1e-10)
-    assert np.array_equal(np.where(machine.scores(X) > 0, 1, -1).ravel(), peer.predict(fold))
+    assert model.n_estimators_ == 12
+    assert np.allclose(model.rounds_.error, peer.estimator_errors_, rtol=1e-10)
+    assert np.allclose(2 * model.estimator_weights_, peer.estimator_weights_, rtol=1e-10)
+    assert np.array_equal(np.where(model.scores(X) > 0, 1, -1).ravel(), peer.predict(fold))
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -254,18 +254,18 @@ def test_the_bounds(votes, weighted):
     for X, y in samples():
         rng = np.random.default_rng(0)
         weights = rng.exponential(size=len(X)) if weighted else np.ones(len(X))
-        machine = AdaBoostMH(n_estimators=40, votes=votes).fit(X, y, weights if weighted else None)
-        Y = np.where(y if y.ndim == 2 else y[:, None] == machine.classes_, 1, -1)
+        model = AdaBoostMH(n_estimators=40, votes=votes).fit(X, y, weights if weighted else None)
+        Y = np.where(y if y.ndim == 2 else y[:, None] == model.classes_, 1, -1)
         D = np.repeat(weights[:, None] / weights.sum() / Y.shape[1], Y.shape[1], axis=1)
-        rounds, k = machine.rounds_, Y.shape[1]
-        assert machine.n_estimators_ == 40
+        rounds, k = model.rounds_, Y.shape[1]
+        assert model.n_estimators_ == 40
         assert np.allclose(rounds.alpha, np.log(1 / rounds.error - 1) / 2, rtol=1e-13)
-        assert np.array_equal(rounds.alpha, machine.estimator_weights_)
+        assert np.array_equal(rounds.alpha, model.estimator_weights_)
         assert np.allclose(rounds.z**2, 4 * rounds.error * (1 - rounds.error), rtol=1e-14)
         assert (rounds.error < 0.5).all()
         current = D
-        for t, scores in enumerate(machine.staged_scores(X)):
-            h = machine.estimators_[t](X)
+        for t, scores in enumerate(model.staged_scores(X)):
+            h = model.estimators_[t](X)
             assert current[h != Y].sum() == pytest.approx(rounds.error[t], rel=1e-10)
             z = (current * np.exp(-rounds.alpha[t] * h * Y)).sum()
             assert rounds.z[t] == pytest.approx(z, rel=1e-10)
@@ -297,28 +297,28 @@ def test_the_first_round_learns_nothing(k):
     X, y = np.zeros((5 * k, 2)), np.repeat(np.arange(k), 5)
     if k == 2:
         with pytest.warns(ConvergenceWarning, match=r"no base classifier of round 1 has .* found 0.5"):
-            machine = AdaBoostMH().fit(X, y)
-        assert (machine.n_estimators_, machine.stop_) == (0, "no edge")
-        assert not machine.scores(X).any()
-        assert (machine.predict(X) == 0).all()
+            model = AdaBoostMH().fit(X, y)
+        assert (model.n_estimators_, model.stop_) == (0, "no edge")
+        assert not model.scores(X).any()
+        assert (model.predict(X) == 0).all()
         return
-    machine = AdaBoostMH().fit(X, y)
-    assert (machine.n_estimators_, machine.stop_) == (1, "no edge")
-    assert machine.rounds_.error[0] == pytest.approx(1 / k, rel=1e-14)
-    assert machine.estimators_[0].feature is None
-    assert (machine.estimators_[0](X) == -1).all()
-    assert machine.score(X, y) == pytest.approx(1 / k)  # a tie of all, which the first class wins
-    assert not machine.feature_importances_.any()
+    model = AdaBoostMH().fit(X, y)
+    assert (model.n_estimators_, model.stop_) == (1, "no edge")
+    assert model.rounds_.error[0] == pytest.approx(1 / k, rel=1e-14)
+    assert model.estimators_[0].feature is None
+    assert (model.estimators_[0](X) == -1).all()
+    assert model.score(X, y) == pytest.approx(1 / k)  # a tie of all, which the first class wins
+    assert not model.feature_importances_.any()
 
 
 def test_a_perfect_base_classifier_ends_it():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["a", "a", "b", "b"])
-    machine = AdaBoostMH().fit(X, y)
-    assert (machine.n_estimators_, machine.stop_) == (1, "perfect")
-    assert all(machine.rounds_.__dict__[name].tolist() == [0.0] for name in ("error", "z", "bound"))
-    assert machine.rounds_.alpha.tolist() == [np.inf]
-    assert machine.estimator_weights_.tolist() == [1.0]
-    assert machine.predict([[-9.0], [9.0]]).tolist() == ["a", "b"]
+    model = AdaBoostMH().fit(X, y)
+    assert (model.n_estimators_, model.stop_) == (1, "perfect")
+    assert all(model.rounds_.__dict__[name].tolist() == [0.0] for name in ("error", "z", "bound"))
+    assert model.rounds_.alpha.tolist() == [np.inf]
+    assert model.estimator_weights_.tolist() == [1.0]
+    assert model.predict([[-9.0], [9.0]]).tolist() == ["a", "b"]
 
     class Late(DecisionTreeClassifier):
         """Of depth 2 for three rounds, then without a bound."""
@@ -333,13 +333,13 @@ def test_a_perfect_base_classifier_ends_it():
     X, y = load_iris(return_X_y=True)
     Late.rounds = 0
     X = X + np.random.default_rng(0).normal(scale=1e-6, size=X.shape)
-    machine = AdaBoostMH(Late(), random_state=0).fit(X, y)
-    assert (machine.n_estimators_, machine.stop_) == (4, "perfect")
-    weights = machine.estimator_weights_
+    model = AdaBoostMH(Late(), random_state=0).fit(X, y)
+    assert (model.n_estimators_, model.stop_) == (4, "perfect")
+    weights = model.estimator_weights_
     assert weights[3] == pytest.approx(1 + weights[:3].sum())
     Y = np.where(y[:, None] == np.arange(3), 1, -1)
-    assert np.array_equal(np.sign(machine.scores(X)), Y)
-    assert machine.score(X, y) == 1.0
+    assert np.array_equal(np.sign(model.scores(X)), Y)
+    assert model.score(X, y) == 1.0
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -398,35 +398,35 @@ def test_a_weight_is_a_number_of_repeats(votes):
 
 def test_renamed_features_and_classes_change_only_names():
     X, y = load_iris(return_X_y=True)
-    machine = AdaBoostMH(n_estimators=30).fit(X, y)
+    model = AdaBoostMH(n_estimators=30).fit(X, y)
     names = np.array(["setosa", "versicolor", "virginica"])
     named = AdaBoostMH(n_estimators=30).fit(pd.DataFrame(X, columns=list("abcd")), names[y])
-    same_stumps(machine, named)
+    same_stumps(model, named)
     assert named.feature_names_in_.tolist() == list("abcd")
-    assert np.array_equal(named.predict(pd.DataFrame(X, columns=list("abcd"))), names[machine.predict(X)])
-    assert machine.predict(X).dtype == y.dtype
+    assert np.array_equal(named.predict(pd.DataFrame(X, columns=list("abcd"))), names[model.predict(X)])
+    assert model.predict(X).dtype == y.dtype
 
 
 def test_stages():
     for X, y in samples():
-        machine = AdaBoostMH(n_estimators=7).fit(X, y)
-        scores = np.zeros((len(X), len(machine.classes_)))
+        model = AdaBoostMH(n_estimators=7).fit(X, y)
+        scores = np.zeros((len(X), len(model.classes_)))
         stages = zip(
-            machine.staged_scores(X),
-            machine.staged_decision_function(X),
-            machine.staged_predict(X),
-            machine.staged_score(X, y),
+            model.staged_scores(X),
+            model.staged_decision_function(X),
+            model.staged_predict(X),
+            model.staged_score(X, y),
             strict=True,
         )
-        for t, (found, decided, answers, score) in enumerate(stages):
-            scores = scores + machine.estimator_weights_[t] * machine.estimators_[t](X)
-            assert np.allclose(found, scores, rtol=1e-13)
-            assert np.array_equal(found, decided)
+        for t, (result, decided, predicted, score) in enumerate(stages):
+            scores = scores + model.estimator_weights_[t] * model.estimators_[t](X)
+            assert np.allclose(result, scores, rtol=1e-13)
+            assert np.array_equal(result, decided)
             early = AdaBoostMH(n_estimators=t + 1).fit(X, y)
-            assert np.array_equal(early.predict(X), answers)
+            assert np.array_equal(early.predict(X), predicted)
             assert early.score(X, y) == score
-        assert np.array_equal(found, machine.scores(X))
-        assert np.array_equal(answers, machine.predict(X))
+        assert np.array_equal(result, model.scores(X))
+        assert np.array_equal(predicted, model.predict(X))
     two = AdaBoostMH(n_estimators=9).fit(X, y[:, 0])
     assert two.decision_function(X).shape == (len(X),)
     scores = two.scores(X)
@@ -441,34 +441,34 @@ def test_stages():
 
 def test_several_labels():
     X, Y = make_multilabel_classification(200, n_features=6, n_classes=4, random_state=0)
-    machine = AdaBoostMH(n_estimators=50).fit(X, Y)
-    assert machine.multilabel_
-    assert machine.classes_.tolist() == [0, 1, 2, 3]
-    assert np.array_equal(machine.predict(X), (machine.scores(X) > 0).astype(int))
+    model = AdaBoostMH(n_estimators=50).fit(X, Y)
+    assert model.multilabel_
+    assert model.classes_.tolist() == [0, 1, 2, 3]
+    assert np.array_equal(model.predict(X), (model.scores(X) > 0).astype(int))
     for other, coding in ((2 * Y - 1, (-1, 1)), (Y.astype(bool), (0, 1)), (Y.astype(float), (0, 1))):
-        found = AdaBoostMH(n_estimators=50).fit(X, other)
-        same_stumps(machine, found)
-        assert found.predict(X).dtype == other.dtype
-        assert set(np.unique(found.predict(X)).astype(int)) <= set(coding)
-        assert np.array_equal(found.predict(X) > 0, machine.predict(X) > 0)
-    same_stumps(machine, AdaBoostMH(n_estimators=50).fit(X, csr_array(Y)))
-    assert machine.score(X, Y) == (machine.predict(X) == Y).all(axis=1).mean()
+        result = AdaBoostMH(n_estimators=50).fit(X, other)
+        same_stumps(model, result)
+        assert result.predict(X).dtype == other.dtype
+        assert set(np.unique(result.predict(X)).astype(int)) <= set(coding)
+        assert np.array_equal(result.predict(X) > 0, model.predict(X) > 0)
+    same_stumps(model, AdaBoostMH(n_estimators=50).fit(X, csr_array(Y)))
+    assert model.score(X, Y) == (model.predict(X) == Y).all(axis=1).mean()
 
 
 def test_a_label_without_example():
     X, Y = make_multilabel_classification(100, n_features=6, n_classes=4, random_state=0)
     Y[:, 2] = 0
     with pytest.warns(UserWarning, match="no example with a weight has the label 2: all there is to learn"):
-        machine = AdaBoostMH(n_estimators=150, votes="leaf").fit(X, Y)
-    assert not machine.predict(X)[:, 2].any()
+        model = AdaBoostMH(n_estimators=150, votes="leaf").fit(X, Y)
+    assert not model.predict(X)[:, 2].any()
     X, y = load_iris(return_X_y=True)
     with pytest.warns(UserWarning, match="has the label 1:"):
-        machine = AdaBoostMH(n_estimators=50).fit(X, y, sample_weight=y != 1)
-    assert set(machine.predict(X)) == {0, 2}
+        model = AdaBoostMH(n_estimators=50).fit(X, y, sample_weight=y != 1)
+    assert set(model.predict(X)) == {0, 2}
     with pytest.warns(UserWarning, match="has the label 0, 1:"):
-        machine = AdaBoostMH().fit(X, np.zeros((150, 2), int))
-    assert machine.stop_ == "perfect"
-    assert not machine.predict(X).any()
+        model = AdaBoostMH().fit(X, np.zeros((150, 2), int))
+    assert model.stop_ == "perfect"
+    assert not model.predict(X).any()
 
 
 @pytest.mark.parametrize("kind", ["classes", "labels"])
@@ -477,13 +477,13 @@ def test_early_stopping(kind):
         X, y = make_classification(400, 10, n_informative=4, n_classes=4, flip_y=0.3, random_state=0)
     else:
         X, y = make_multilabel_classification(300, n_features=6, n_classes=4, random_state=0)
-    machine = AdaBoostMH(
+    model = AdaBoostMH(
         n_estimators=300, early_stopping=True, validation_fraction=0.25, n_iter_no_change=20, random_state=3
     ).fit(X, y)
-    errors = machine.validation_errors_
-    assert machine.stop_ == "validation"
-    assert machine.n_estimators_ == errors.argmin() + 1
-    assert len(errors) == machine.n_estimators_ + 20 < 300
+    errors = model.validation_errors_
+    assert model.stop_ == "validation"
+    assert model.n_estimators_ == errors.argmin() + 1
+    assert len(errors) == model.n_estimators_ + 20 < 300
     # the same split by hand: what is learned from the rest alone
     from sklearn.model_selection import train_test_split
 
@@ -493,9 +493,9 @@ def test_early_stopping(kind):
     )
     by_hand = AdaBoostMH(n_estimators=len(errors)).fit(X[parts[0]], y[parts[0]])
     stages = by_hand.staged_predict(X[parts[1]])
-    assert np.allclose(errors, [(answer != y[parts[1]]).mean() for answer in stages])
-    assert np.array_equal(machine.rounds_.error, by_hand.rounds_.error[: machine.n_estimators_])
-    assert np.array_equal(machine.predict(X), list(by_hand.staged_predict(X))[machine.n_estimators_ - 1])
+    assert np.allclose(errors, [(predicted != y[parts[1]]).mean() for predicted in stages])
+    assert np.array_equal(model.rounds_.error, by_hand.rounds_.error[: model.n_estimators_])
+    assert np.array_equal(model.predict(X), list(by_hand.staged_predict(X))[model.n_estimators_ - 1])
     assert AdaBoostMH(n_estimators=3).fit(X, y).validation_errors_ is None
 
 
@@ -503,13 +503,13 @@ def test_importances():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
     y = (X[:, 1] > 0).astype(int) + (X[:, 3] > 0.5)
-    machine = AdaBoostMH(n_estimators=20).fit(X, y)
+    model = AdaBoostMH(n_estimators=20).fit(X, y)
     shares = np.zeros(5)
-    for one, alpha in zip(machine.estimators_, machine.estimator_weights_, strict=True):
+    for one, alpha in zip(model.estimators_, model.estimator_weights_, strict=True):
         if one.feature is not None:
             shares[one.feature] += alpha
-    assert np.allclose(machine.feature_importances_, shares / shares.sum())
-    assert set(np.argsort(machine.feature_importances_)[-2:]) == {1, 3}
+    assert np.allclose(model.feature_importances_, shares / shares.sum())
+    assert set(np.argsort(model.feature_importances_)[-2:]) == {1, 3}
     trees = AdaBoostMH(DecisionTreeClassifier(max_depth=4), n_estimators=5, random_state=0).fit(X, y)
     assert trees.feature_importances_.shape == (5,)
     assert trees.feature_importances_.sum() == pytest.approx(1)
@@ -522,7 +522,7 @@ def test_any_base_learner():
     X, y = load_iris(return_X_y=True)
     trees = AdaBoostMH(DecisionTreeClassifier(max_depth=4), n_estimators=30, random_state=0).fit(X, y)
     assert trees.score(X, y) == 1.0
-    # of depth 1 it cannot ask for a class and a feature at once: after h = -1 it knows nothing
+    # of depth 1 it cannot use a class and a feature at once: after h = -1 it has nothing
     one = AdaBoostMH(DecisionTreeClassifier(max_depth=1), random_state=0).fit(X, y)
     assert (one.n_estimators_, one.stop_) == (1, "no edge")
     assert (one.rounds_.error[0], one.score(X, y)) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
@@ -533,7 +533,7 @@ def test_any_base_learner():
     assert (
         AdaBoostMH(DecisionTreeClassifier(max_depth=4), n_estimators=30).fit(X, labels).score(X, labels) == 1
     )
-    # linear on (x, unit vector): it cannot ask another question for each class, and is soon useless
+    # linear on (x, unit vector): it cannot have another question for each class, and is soon useless
     linear = AdaBoostMH(LogisticRegression(), n_estimators=50).fit(X, y)
     assert linear.stop_ == "no edge"
     assert linear.n_estimators_ < 50
@@ -546,14 +546,14 @@ def test_any_base_learner():
 
 def test_it_can_be_kept():
     X, y = load_iris(return_X_y=True)
-    for machine in (
+    for model in (
         AdaBoostMH(n_estimators=20),
         AdaBoostMH(DecisionTreeClassifier(max_depth=2), n_estimators=5),
     ):
-        machine.fit(X, y)
-        kept = pickle.loads(pickle.dumps(machine))
-        assert np.array_equal(kept.scores(X), machine.scores(X))
-        assert np.array_equal(kept.rounds_.error, machine.rounds_.error)
+        model.fit(X, y)
+        kept = pickle.loads(pickle.dumps(model))
+        assert np.array_equal(kept.scores(X), model.scores(X))
+        assert np.array_equal(kept.rounds_.error, model.rounds_.error)
 
 
 @pytest.mark.compiler
@@ -563,10 +563,10 @@ def test_memory():
     AdaBoostMH(n_estimators=2).fit(X[:100], y[:100])
     for votes in ("sign", "leaf"):
         tracemalloc.start()
-        machine = AdaBoostMH(n_estimators=5, votes=votes).fit(X, y)
+        model = AdaBoostMH(n_estimators=5, votes=votes).fit(X, y)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert machine.n_estimators_ == 5
+        assert model.n_estimators_ == 5
         assert peak < 3 * (X.nbytes + y.nbytes)
 
 
@@ -577,12 +577,12 @@ X3, Y3 = [[0.0], [1.0], [2.0]], [0, 1, 2]
 def test_only_the_proportions_of_weights_matter(unit):
     X, y = load_iris(return_X_y=True)
     weights = np.random.default_rng(0).uniform(0.5, 2, size=150)
-    for machine in (
+    for model in (
         AdaBoostMH(n_estimators=10),
         AdaBoostMH(n_estimators=10, early_stopping=True, random_state=0),
         AdaBoostMH(DecisionTreeClassifier(max_depth=3, random_state=0), n_estimators=3),
     ):
-        plain, scaled = (clone(machine).fit(X, y, some) for some in (weights, weights * unit))
+        plain, scaled = (clone(model).fit(X, y, some) for some in (weights, weights * unit))
         np.testing.assert_allclose(scaled.rounds_.error, plain.rounds_.error, rtol=1e-9)
         assert scaled.predict(X).tolist() == plain.predict(X).tolist()
     signs, D = np.where(y[:, None] == np.arange(3), 1, -1), np.repeat(weights[:, None], 3, axis=1)

@@ -18,7 +18,7 @@ from mcutils.margin import empirical_margin_loss
 getcontext().prec = 40
 DELTAS = st.floats(1e-6, 0.999)
 KINDS = ("quadratic", "linear", "sqrt")
-KERNEL_BOUNDS = dict(zip(KINDS, (bound.kernel, bound.linear_k, bound.sqrt_k), strict=True))
+KERNEL_BOUNDS = {kind: partial(bound.kernel_bound, kind=kind) for kind in KINDS}
 
 
 def problem(m=40, k=3, seed=0):
@@ -49,35 +49,37 @@ def log2_twin(x):
 
 @given(st.floats(0, 1), st.floats(0, 10), st.integers(1, 10**9), DELTAS, st.booleans())
 def test_the_uniform_bound_is_the_sum_of_its_terms(empirical, complexity, m, delta, data_dependent):
-    found = bound.uniform(empirical, complexity, m, delta, data_dependent)
-    assert found.empirical == empirical
-    assert found.complexity == 2 * complexity
-    assert close(found.confidence, confidence_twin(m, delta, data_dependent))
+    result = bound.uniform(empirical, complexity, m, delta, data_dependent)
+    assert result.empirical == empirical
+    assert result.complexity == 2 * complexity
+    assert close(result.confidence, confidence_twin(m, delta, data_dependent))
     # the float nearest to the exact sum; what sum() makes of floats depends on the version of Python
-    assert found.total == float(sum(map(Fraction, found.terms.values())))
-    assert found.vacuous == (found.total >= 1)
+    assert result.total == float(sum(map(Fraction, result.terms.values())))
+    assert result.vacuous == (result.total >= 1)
 
 
 @given(st.integers(2, 8), st.floats(0.01, 3), st.floats(0, 2), DELTAS, st.booleans(), st.booleans())
 def test_the_margin_bound(k, rho, complexity, delta, data_dependent, linear):
     scores, y = problem(k=k)
     kind = "linear" if linear else "quadratic"
-    found = bound.margin(scores, y, rho, complexity, delta, kind=kind, data_dependent=data_dependent)
-    assert found.empirical == empirical_margin_loss(scores, y, rho)
+    result = bound.margin_bound(scores, y, rho, complexity, delta, kind=kind, data_dependent=data_dependent)
+    assert result.empirical == empirical_margin_loss(scores, y, rho)
     expected = factor_twin(kind, k) * Decimal(complexity) / Decimal(rho)
-    assert close(found.complexity, expected)
-    assert close(found.confidence, confidence_twin(40, delta, data_dependent))
+    assert close(result.complexity, expected)
+    assert close(result.confidence, confidence_twin(40, delta, data_dependent))
 
 
 @given(st.integers(2, 8), st.floats(0.01, 1), DELTAS, st.booleans())
 def test_uniform_in_rho_doubles_one_term_and_adds_octaves_to_the_other(k, rho, delta, data_dependent):
     scores, y = problem(k=k)
-    fixed = bound.margin(scores, y, rho, 0.1, delta, data_dependent=data_dependent)
-    found = bound.margin(scores, y, rho, 0.1, delta, data_dependent=data_dependent, uniform_in_rho=True)
-    assert found.empirical == fixed.empirical
-    assert found.complexity == 2 * fixed.complexity
+    fixed = bound.margin_bound(scores, y, rho, 0.1, delta, data_dependent=data_dependent)
+    result = bound.margin_bound(
+        scores, y, rho, 0.1, delta, data_dependent=data_dependent, uniform_in_rho=True
+    )
+    assert result.empirical == fixed.empirical
+    assert result.complexity == 2 * fixed.complexity
     octaves = 2 - log2_twin(rho)
-    assert close(found.confidence, confidence_twin(40, delta, data_dependent, octaves))
+    assert close(result.confidence, confidence_twin(40, delta, data_dependent, octaves))
 
 
 @given(st.sampled_from(KINDS), st.integers(2, 6), st.floats(0.01, 1), st.floats(0, 50), DELTAS, st.booleans())
@@ -90,32 +92,32 @@ def test_the_kernel_bounds(kind, k, rho, norm, delta, from_gram):
     X = rng.normal(size=(40, 3))
     size = (Decimal(float((X * X).sum())).sqrt() / 40) if from_gram else 3 / Decimal(40).sqrt()
     given_size = {"gram": X @ X.T} if from_gram else {"radius": 3.0}
-    found = KERNEL_BOUNDS[kind](scores, y, rho, norm, delta, **given_size)
-    price = factor_twin(kind, k) * size / Decimal(rho)
-    assert close(found.complexity, price * Decimal(norm))
-    assert close(found.confidence, confidence_twin(40, delta, from_gram))
+    result = KERNEL_BOUNDS[kind](scores, y, rho, norm, delta, **given_size)
+    penalty = factor_twin(kind, k) * size / Decimal(rho)
+    assert close(result.complexity, penalty * Decimal(norm))
+    assert close(result.confidence, confidence_twin(40, delta, from_gram))
     for in_rho, in_norm in ((True, False), (False, True), (True, True)):
         options = {"uniform_in_rho": in_rho, "uniform_in_norm": in_norm}
-        found = KERNEL_BOUNDS[kind](scores, y, rho, norm, delta, **given_size, **options)
+        result = KERNEL_BOUNDS[kind](scores, y, rho, norm, delta, **given_size, **options)
         least = (Decimal(1) if in_norm else Decimal(norm)) / (Decimal(1) if in_rho else Decimal(rho))
         used = max(Decimal(norm) / Decimal(rho), least)
-        assert close(found.complexity, 2 * price * Decimal(rho) * used)
+        assert close(result.complexity, 2 * penalty * Decimal(rho) * used)
         octaves = 2 + (log2_twin(used / least) if least else -log2_twin(rho) if in_rho else 0)
-        assert close(found.confidence, confidence_twin(40, delta, from_gram, octaves))
+        assert close(result.confidence, confidence_twin(40, delta, from_gram, octaves))
 
 
 def test_only_the_trace_of_a_gram_matrix_counts():
     scores, y = problem()
     X = np.random.default_rng(1).normal(size=(40, 3))
     whole, diagonal = (
-        bound.kernel(scores, y, 0.5, 2, 0.1, gram=gram) for gram in (X @ X.T, (X * X).sum(axis=1))
+        bound.kernel_bound(scores, y, 0.5, 2, 0.1, gram=gram) for gram in (X @ X.T, (X * X).sum(axis=1))
     )
     assert whole.complexity == pytest.approx(diagonal.complexity, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_margin_and_norm_matter_through_their_ratio_alone(name):
-    """(f, rho, Lambda) and (2f, 2 rho, 2 Lambda) are the same machine (rem-bound-scale)."""
+    """(f, rho, Lambda) and (2f, 2 rho, 2 Lambda) are the same classifier (rem-bound-scale)."""
     scores, y = problem()
     options = {"uniform_in_rho": True, "uniform_in_norm": True, "radius": 1.5}
     once = KERNEL_BOUNDS[name](scores, y, 0.25, 8, 0.1, rho_max=0.5, norm_min=2, **options)
@@ -139,12 +141,12 @@ def test_the_order_of_the_kernel_bounds():
 def test_bounds_shrink_with_m_and_delta_and_grow_with_complexity(k, rho, delta):
     scores, y = problem(k=k)
     more = np.tile(scores, (3, 1)), np.tile(y, 3)
-    here = bound.margin(scores, y, rho, 0.1, delta)
-    assert bound.margin(*more, rho, 0.1, delta).total < here.total
-    assert bound.margin(scores, y, rho, 0.1, delta / 2).total > here.total
-    assert bound.margin(scores, y, rho, 0.2, delta).total > here.total
-    assert bound.margin(scores, y, rho, 0.1, delta, uniform_in_rho=True).total > here.total
-    assert bound.margin(scores, y, rho, 0.1, delta, data_dependent=True).total > here.total
+    here = bound.margin_bound(scores, y, rho, 0.1, delta)
+    assert bound.margin_bound(*more, rho, 0.1, delta).total < here.total
+    assert bound.margin_bound(scores, y, rho, 0.1, delta / 2).total > here.total
+    assert bound.margin_bound(scores, y, rho, 0.2, delta).total > here.total
+    assert bound.margin_bound(scores, y, rho, 0.1, delta, uniform_in_rho=True).total > here.total
+    assert bound.margin_bound(scores, y, rho, 0.1, delta, data_dependent=True).total > here.total
 
 
 def test_the_two_ends_of_delta():
@@ -158,22 +160,26 @@ def test_the_two_ends_of_delta():
 @given(st.integers(0, 10**6), st.floats(0, 0.05), DELTAS, st.booleans())
 def test_best_rho_is_the_least_of_a_grid_and_no_worse_than_the_closed_form(seed, complexity, delta, data):
     scores, y = problem(seed=seed)
-    rho, found = best_rho(scores, y, complexity, delta, data_dependent=data)
+    rho, result = best_rho(scores, y, complexity, delta, data_dependent=data)
     twin = {}
     for j in range(40):
-        fixed = bound.margin(scores, y, 2.0**-j, complexity, delta * 2.0 ** -(j + 1), data_dependent=data)
+        fixed = bound.margin_bound(
+            scores, y, 2.0**-j, complexity, delta * 2.0 ** -(j + 1), data_dependent=data
+        )
         twin[2.0**-j] = fixed.total
-    assert found.total == pytest.approx(min(twin.values()), rel=1e-12)
-    assert found.total == pytest.approx(twin[rho], rel=1e-12)
+    assert result.total == pytest.approx(min(twin.values()), rel=1e-12)
+    assert result.total == pytest.approx(twin[rho], rel=1e-12)
     for other in (1.0, 0.7, 0.5, 0.3, 0.011):
-        closed = bound.margin(scores, y, other, complexity, delta, data_dependent=data, uniform_in_rho=True)
-        assert found.total <= closed.total + 1e-12
+        closed = bound.margin_bound(
+            scores, y, other, complexity, delta, data_dependent=data, uniform_in_rho=True
+        )
+        assert result.total <= closed.total + 1e-12
 
 
 def test_best_rho_ends_even_when_nothing_stops_it():
-    rho, found = best_rho([[1e-320, 0.0], [0.0, 1.0]], [0, 1], 0.0, 0.5)
+    rho, result = best_rho([[1e-320, 0.0], [0.0, 1.0]], [0, 1], 0.0, 0.5)
     assert rho > 0
-    assert found.total < 2
+    assert result.total < 2
 
 
 @given(
@@ -206,8 +212,8 @@ def test_delta_lies_between_0_and_1(delta):
     scores, y = problem()
     for call in (
         lambda: bound.uniform(0.1, 0.1, 10, delta),
-        lambda: bound.margin(scores, y, 1, 0.1, delta),
-        lambda: bound.kernel(scores, y, 1, 1, delta, radius=1),
+        lambda: bound.margin_bound(scores, y, 1, 0.1, delta),
+        lambda: bound.kernel_bound(scores, y, 1, 1, delta, radius=1),
         lambda: best_rho(scores, y, 0.1, delta),
         lambda: samples_needed("linear", 3, 1, delta),
     ):
@@ -218,8 +224,8 @@ def test_delta_lies_between_0_and_1(delta):
 @pytest.mark.parametrize("rho", [0, -1, nan, inf, [0.5, 1.0], True])
 def test_rho_is_one_positive_number(rho):
     scores, y = problem()
-    for call in (bound.margin, bound.kernel, bound.linear_k, bound.sqrt_k):
-        options = {} if call is bound.margin else {"radius": 1.0}
+    for call in (bound.margin_bound, *KERNEL_BOUNDS.values()):
+        options = {} if call is bound.margin_bound else {"radius": 1.0}
         with pytest.raises(ValueError, match="rho must"):
             call(scores, y, rho, 0.1, 0.1, **options)
 
@@ -227,7 +233,7 @@ def test_rho_is_one_positive_number(rho):
 def test_what_was_chosen_from_the_data_needs_the_uniform_form():
     scores, y = problem()
     with pytest.raises(ValueError, match=r"rho=0\.5 was chosen from the data.*uniform_in_rho=True"):
-        bound.margin(scores, y, 0.5, 0.1, 0.1, rho_chosen_from_data=True)
+        bound.margin_bound(scores, y, 0.5, 0.1, 0.1, rho_chosen_from_data=True)
     for call in KERNEL_BOUNDS.values():
         with pytest.raises(ValueError, match=r"rho=0\.5 was chosen.*uniform_in_rho=True"):
             call(scores, y, 0.5, 1, 0.1, radius=1, rho_chosen_from_data=True, uniform_in_norm=True)
@@ -236,15 +242,15 @@ def test_what_was_chosen_from_the_data_needs_the_uniform_form():
         both = {"rho_chosen_from_data": True, "norm_chosen_from_data": True}
         call(scores, y, 0.5, 1, 0.1, radius=1, uniform_in_rho=True, uniform_in_norm=True, **both)
     with pytest.raises(ValueError, match=r"up to rho_max=1\.0, found rho=2\.0"):
-        bound.margin(scores, y, 2, 0.1, 0.1, uniform_in_rho=True)
+        bound.margin_bound(scores, y, 2, 0.1, 0.1, uniform_in_rho=True)
 
 
 def test_other_refusals_name_the_argument():
     scores, y = problem()
     with pytest.raises(ValueError, match="at least two classes"):
-        bound.margin(scores[:, :1], np.zeros(40, int), 1, 0.1, 0.1)
+        bound.margin_bound(scores[:, :1], np.zeros(40, int), 1, 0.1, 0.1)
     with pytest.raises(ValueError, match="complexity must be a finite number, at least 0"):
-        bound.margin(scores, y, 1, -0.1, 0.1)
+        bound.margin_bound(scores, y, 1, -0.1, 0.1)
     with pytest.raises(ValueError, match="empirical must"):
         bound.uniform(1.2, 0.1, 10, 0.1)
     with pytest.raises(ValueError, match="m must be an integer"):
@@ -252,17 +258,17 @@ def test_other_refusals_name_the_argument():
     with pytest.raises(ValueError, match=r"kind must be one of .* found 'cubic'"):
         complexity_term("cubic", 3, 10)
     with pytest.raises(ValueError, match="kind must be one of 'quadratic', 'linear', found 'sqrt'"):
-        bound.margin(scores, y, 1, 0.1, 0.1, kind="sqrt")
+        bound.margin_bound(scores, y, 1, 0.1, 0.1, kind="sqrt")
     with pytest.raises(ValueError, match="k must be"):
         complexity_term("linear", 1, 10)
     with pytest.raises(ValueError, match="found none"):
-        bound.kernel(scores, y, 1, 1, 0.1)
+        bound.kernel_bound(scores, y, 1, 1, 0.1)
     with pytest.raises(ValueError, match="found both"):
-        bound.kernel(scores, y, 1, 1, 0.1, radius=1, gram=np.eye(40))
+        bound.kernel_bound(scores, y, 1, 1, 0.1, radius=1, gram=np.eye(40))
     with pytest.raises(ValueError, match=r"found shape \(3, 3\)"):
-        bound.kernel(scores, y, 1, 1, 0.1, gram=np.eye(3))
+        bound.kernel_bound(scores, y, 1, 1, 0.1, gram=np.eye(3))
     with pytest.raises(ValueError, match="negative"):
-        bound.kernel(scores, y, 1, 1, 0.1, gram=-np.eye(40))
+        bound.kernel_bound(scores, y, 1, 1, 0.1, gram=-np.eye(40))
     with pytest.raises(ValueError, match="target must exceed"):
         samples_needed("linear", 3, 1, 0.1, empirical=1.0)
     with pytest.raises(ValueError, match="signs"):
@@ -319,18 +325,18 @@ def test_the_chain_is_the_one_computed_with_fractions(k, m, functions, seed):
     whole = rng.integers(-4, 5, size=(functions, m, k))
     y = rng.integers(k, size=m)
     twin = chain_twin([[[Fraction(int(v), 4) for v in row] for row in f] for f in whole], y, Fraction(1, 2))
-    found = chain(whole / 4, y, 0.5)
+    result = chain(whole / 4, y, 0.5)
     for name, value in twin.items():
-        assert getattr(found, name) == pytest.approx(float(value), abs=1e-12), name
+        assert getattr(result, name) == pytest.approx(float(value), abs=1e-12), name
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 7), st.integers(1, 6), st.floats(0.05, 3))
 def test_no_step_of_the_chain_goes_down(seed, k, m, functions, rho):
     rng = np.random.default_rng(seed)
     values = rng.choice([-1.0, -0.5, 0.0, 0.25, 1.0], size=(functions, m, k))
-    found = list(vars(chain(values, rng.integers(k, size=m), rho)).values())
-    assert found[0] >= -1e-12
-    assert all(a <= b + 1e-9 for a, b in pairwise(found))
+    result = list(vars(chain(values, rng.integers(k, size=m), rho)).values())
+    assert result[0] >= -1e-12
+    assert all(a <= b + 1e-9 for a, b in pairwise(result))
 
 
 def test_equal_examples_may_be_written_once_with_the_sum_of_their_signs():
@@ -352,8 +358,8 @@ def test_a_bound_below_one_that_could_fail_fails_no_more_often_than_delta():
         fails = Fraction(0)
         for wrong in range(m + 1):
             # margins -1 and 1 at rho = 1; a single function has complexity 0
-            found = bound.uniform(wrong / m, 0.0, m, delta)
-            if found.total < risk:
+            result = bound.uniform(wrong / m, 0.0, m, delta)
+            if result.total < risk:
                 fails += comb(m, wrong) * risk**wrong * (1 - risk) ** (m - wrong)
         assert 0 < fails <= delta
 
@@ -368,7 +374,9 @@ def test_a_bound_prints_its_terms():
     ("call", "message"),
     [
         (
-            lambda gram: bound.linear_k([[1.0, 0.0], [0.0, 1.0]], [0, 1], 1, 1, 0.1, gram=gram),
+            lambda gram: bound.kernel_bound(
+                [[1.0, 0.0], [0.0, 1.0]], [0, 1], 1, 1, 0.1, kind="linear", gram=gram
+            ),
             "^gram must be finite, found nan$",
         ),
         (lambda _: complexity_term("linear", np.inf, 10), "^k must be finite, found inf$"),
@@ -383,15 +391,15 @@ def test_a_bound_prints_its_terms():
         (lambda _: bound.uniform("0.1", 0.1, 10, 0.1), "^empirical must be a finite number"),
         (lambda _: bound.uniform(0.1, 0.1, 10, 0.1, data_dependent=[]), "^data_dependent must be True or"),
         (
-            lambda _: bound.margin([[1.0, 0.0]], [0], 1, 0.1, 0.1, uniform_in_rho="no"),
+            lambda _: bound.margin_bound([[1.0, 0.0]], [0], 1, 0.1, 0.1, uniform_in_rho="no"),
             "^uniform_in_rho must be True or False",
         ),
         (
-            lambda _: bound.sqrt_k([[1.0, 0.0]], [0], 1, 1, 0.1, radius=1, norm_chosen_from_data="no"),
+            lambda _: bound.kernel_bound([[1.0, 0.0]], [0], 1, 1, 0.1, radius=1, norm_chosen_from_data="no"),
             "^norm_chosen_from_data must be True or False",
         ),
         (
-            lambda _: bound.kernel([[1.0, 0.0]], [0], 1e-300, 1e300, 0.1, radius=0),
+            lambda _: bound.kernel_bound([[1.0, 0.0]], [0], 1e-300, 1e300, 0.1, radius=0),
             "^complexity must be a number, at least 0, found nan$",
         ),
         (
@@ -413,7 +421,7 @@ def test_no_bound_is_made_of_what_is_no_number(call, message):
 
 @given(st.integers(2, 10**9), st.floats(1e-3, 1e6), st.floats(0.01, 0.5), st.booleans())
 def test_no_fewer_samples_are_enough(k, ratio, delta, data_dependent):
-    """However many are needed: 2 k^2 of 10^9 classes asks for more than floating point can count by ones."""
+    """However many are needed: 2 k^2 of 10^9 classes needs more than floating point can count by ones."""
     m = samples_needed("quadratic", k, ratio, delta, data_dependent=data_dependent)
     numerator = Fraction(
         complexity_term("quadratic", k, 1, ratio) + bound._confidence(1, delta, data_dependent)

@@ -55,9 +55,9 @@ def test_the_dimension_is_its_definition(drawn):
 @given(tables())
 def test_the_shattered_set_is_shattered(drawn):
     _, table = drawn
-    found = capacity.shattered_set(table)
-    present = {tuple(row) for row in table[:, list(found.points)].tolist()}
-    assert set(product(*found.pairs)) <= present
+    result = capacity.shattered_set(table)
+    present = {tuple(row) for row in table[:, list(result.points)].tolist()}
+    assert set(product(*result.pairs)) <= present
 
 
 @given(tables())
@@ -105,21 +105,21 @@ def test_the_bound_for_very_many_rules():
 
 def test_decoding_row_by_row():
     for k in (2, 3, 4):
-        for answers in product((-1, 1), repeat=k):
-            yes = [y for y in range(k) if answers[y] > 0]
-            row = np.array([answers])
+        for predictions in product((-1, 1), repeat=k):
+            yes = [y for y in range(k) if predictions[y] > 0]
+            row = np.array([predictions])
             assert capacity.smallest_positive(row) == (yes[0] if yes else 0)
             assert capacity.decision_list(row) == (yes[0] if yes else k - 1)
         pairs = list(combinations(range(k), 2))
-        for answers in product((-1, 0, 1), repeat=len(pairs)):
+        for predictions in product((-1, 0, 1), repeat=len(pairs)):
             wins = [Fraction(0)] * k
-            for (y, r), answer in zip(pairs, answers, strict=True):
-                wins[y] += Fraction(1 + answer, 2)
-                wins[r] += Fraction(1 - answer, 2)
-            assert capacity.vote(np.array([answers])) == wins.index(max(wins))
+            for (y, r), predicted in zip(pairs, predictions, strict=True):
+                wins[y] += Fraction(1 + predicted, 2)
+                wins[r] += Fraction(1 - predicted, 2)
+            assert capacity.vote(np.array([predictions])) == wins.index(max(wins))
 
 
-def test_answers_may_be_lists():
+def test_predictions_may_be_lists():
     assert capacity.vote([[1, -1, 1]]).tolist() == [0]
     assert capacity.smallest_positive([[-1, 1, 1], [-1, -1, -1]]).tolist() == [1, 0]
     assert capacity.decision_list(((-1, 1, 1), (-1, -1, -1))).tolist() == [1, 2]
@@ -129,12 +129,12 @@ def test_answers_may_be_lists():
 def test_how_sensitive_reductions_are(k):
     assert capacity.sensitivity(capacity.smallest_positive, k)[0] == k
     assert capacity.sensitivity(capacity.decision_list, k)[0] == k - 1
-    size, answers = capacity.sensitivity(capacity.vote, k * (k - 1) // 2)
+    size, predictions = capacity.sensitivity(capacity.vote, k * (k - 1) // 2)
     assert size == -(-((k - 1) ** 2) // 2)
-    before = capacity.vote(np.array([answers]))
+    before = capacity.vote(np.array([predictions]))
     changed = 0
-    for s in range(len(answers)):
-        flipped = np.array([answers])
+    for s in range(len(predictions)):
+        flipped = np.array([predictions])
         flipped[0, s] *= -1
         changed += int(capacity.vote(flipped)[0] != before[0])
     assert changed == size
@@ -146,41 +146,41 @@ def test_reduction_labelings_are_all_of_them():
     expected = set()
     for chosen in product(sorted(rows), repeat=2):
         expected.add(tuple(0 if a > 0 else 1 if b > 0 else 0 for a, b in zip(*chosen, strict=True)))
-    found = capacity.reduction_labelings(half_lines, capacity.smallest_positive, 2)
-    assert {tuple(row) for row in found.tolist()} == expected
-    assert capacity.natarajan_dimension(found) <= capacity.reduction_bound(2, 2)
+    result = capacity.reduction_labelings(half_lines, capacity.smallest_positive, 2)
+    assert {tuple(row) for row in result.tolist()} == expected
+    assert capacity.natarajan_dimension(result) <= capacity.reduction_bound(2, 2)
 
 
 # --- separation ------------------------------------------------------------
 
 
-def check_alternative(found, strict, weak):
+def check_alternative(result, strict, weak):
     """Either certificate, in exact arithmetic."""
     strict, weak = as_fractions(strict), as_fractions(weak)
-    if found.feasible:
-        v = as_fractions(found.solution)
+    if result.feasible:
+        v = as_fractions(result.solution)
         assert min(strict @ v) > 0
         assert len(weak) == 0 or min(weak @ v) >= 0
         return
-    assert min(found.strict) >= 0
-    assert sum(found.strict) == 1
-    assert len(weak) == 0 or min(found.weak) >= 0
-    assert not any(found.strict @ strict + (found.weak @ weak if len(weak) else 0))
+    assert min(result.strict) >= 0
+    assert sum(result.strict) == 1
+    assert len(weak) == 0 or min(result.weak) >= 0
+    assert not any(result.strict @ strict + (result.weak @ weak if len(weak) else 0))
 
 
-def check_separation(found, X, y, k, bias):
+def check_separation(result, X, y, k, bias):
     """The separator, or the multipliers, of the very numbers in X."""
     points, y = as_fractions(X), np.asarray(y)
     rows = np.arange(len(y))
-    if found.separable:
-        scores = points @ as_fractions(found.weights).T + as_fractions(found.intercept)
-        assert bias or not np.any(found.intercept)
+    if result.separable:
+        scores = points @ as_fractions(result.weights).T + as_fractions(result.intercept)
+        assert bias or not np.any(result.intercept)
         others = scores.copy()
         others[rows, y] = [min(row) - 1 for row in scores]
         assert min(scores[rows, y] - others.max(axis=1)) > 0
-        assert found.margins.min() > 0
+        assert result.margins.min() > 0
         return
-    alpha = found.multipliers
+    alpha = result.multipliers
     assert alpha.min() >= 0
     assert alpha.sum() == 1
     assert not alpha[rows, y].any()
@@ -235,18 +235,18 @@ def test_certificates_of_separation(seed):
     k, m, d = int(rng.integers(2, 5)), int(rng.integers(2, 9)), int(rng.integers(1, 4))
     X, y = rng.integers(-3, 4, size=(m, d)), rng.integers(k, size=m)
     for bias in (True, False):
-        found = capacity.separable(X, y, k=k, fit_intercept=bias, exact=True)
-        assert found.exact
-        assert capacity.separable(X, y, k=k, fit_intercept=bias).separable == found.separable
-        if found.separable:
-            scores = X @ found.weights.T + found.intercept
+        result = capacity.separable(X, y, k=k, fit_intercept=bias, exact=True)
+        assert result.exact
+        assert capacity.separable(X, y, k=k, fit_intercept=bias).separable == result.separable
+        if result.separable:
+            scores = X @ result.weights.T + result.intercept
             leads = [
                 row[c] - max(row[r] for r in range(k) if r != c) for row, c in zip(scores, y, strict=True)
             ]
-            assert leads == found.margins.tolist()
+            assert leads == result.margins.tolist()
             assert min(leads) > 0
         else:
-            check_separation(found, X, y, k, bias)
+            check_separation(result, X, y, k, bias)
 
 
 samples = st.integers(1, 3).flatmap(
@@ -265,10 +265,10 @@ def test_no_power_of_two_changes_a_verdict(drawn, exponents, bias):
     A, y = np.array([x for x, _ in drawn]), [c for _, c in drawn]
     X = np.ldexp(A, exponents[: A.shape[1]])
     truth = capacity.separable(A, y, k=3, fit_intercept=bias, exact=True)
-    found = capacity.separable(X, y, k=3, fit_intercept=bias)
+    result = capacity.separable(X, y, k=3, fit_intercept=bias)
     check_separation(truth, A, y, 3, bias)
-    check_separation(found, X, y, 3, bias)
-    assert found.separable == truth.separable
+    check_separation(result, X, y, 3, bias)
+    assert result.separable == truth.separable
 
 
 @settings(max_examples=60, deadline=None)
@@ -277,17 +277,17 @@ def test_every_certificate_is_one_in_fractions(drawn, exponents, bias):
     """Powers of ten round, which may even separate what touched: the verdict is that of the rounded."""
     A, y = np.array([x for x, _ in drawn]), [c for _, c in drawn]
     X = A * 10.0 ** np.array(exponents[: A.shape[1]])
-    found = capacity.separable(X, y, k=3, fit_intercept=bias)
-    check_separation(found, X, y, 3, bias)
-    assert found.separable == capacity.separable(X, y, k=3, fit_intercept=bias, exact=True).separable
+    result = capacity.separable(X, y, k=3, fit_intercept=bias)
+    check_separation(result, X, y, 3, bias)
+    assert result.separable == capacity.separable(X, y, k=3, fit_intercept=bias, exact=True).separable
 
 
 @pytest.mark.parametrize("factor", [5e-324, 1e-300, 1e-20, 1e-12, 1.0, 1e150, 1e200, 3.5e307])
 def test_a_sample_is_separable_at_every_scale(factor):
     X, y = np.array([[0.0, 0], [1, 0], [0, 1], [5, 5]]) * factor, [0, 1, 2, 1]
-    found = capacity.separable(X, y, k=3)
-    assert found.separable
-    check_separation(found, X, y, 3, True)
+    result = capacity.separable(X, y, k=3)
+    assert result.separable
+    check_separation(result, X, y, 3, True)
     alone = capacity.separable(X, [0, 1, 2, 0], k=3, fit_intercept=False)
     assert not alone.separable
     check_separation(alone, X, [0, 1, 2, 0], 3, False)
@@ -315,9 +315,9 @@ def test_many_columns_are_decided_too():
         (rng.integers(5, size=150), False),
         ((X @ rng.normal(size=(10, 5))).argmax(axis=1), True),
     ):
-        found = capacity.separable(X, y)
-        assert found.separable == truth
-        check_separation(found, X, y, 5, True)
+        result = capacity.separable(X, y)
+        assert result.separable == truth
+        check_separation(result, X, y, 5, True)
 
 
 def test_a_distant_origin_hides_nothing():
@@ -325,13 +325,13 @@ def test_a_distant_origin_hides_nothing():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 20))
     for y in ((X @ rng.normal(size=(20, 4))).argmax(axis=1), np.tile([0, 1, 2, 3], 15)):
-        found = capacity.separable(X + 1e7, y)
-        assert found.separable == capacity.separable(X, y).separable
-        check_separation(found, X + 1e7, y, 4, True)
+        result = capacity.separable(X + 1e7, y)
+        assert result.separable == capacity.separable(X, y).separable
+        check_separation(result, X + 1e7, y, 4, True)
 
 
-def test_what_would_take_too_long_says_so():
-    """Two copies of a point, told apart by less than floating point sees, in many dimensions."""
+def test_what_would_take_too_long_is_refused():
+    """Two copies of a point, separated by less than floating point sees, in many dimensions."""
     rng = np.random.default_rng(0)
     X = np.repeat(rng.normal(size=(60, 55)), 2, axis=0)
     X[1::2, 0] = np.nextafter(X[1::2, 0], np.inf)
@@ -355,14 +355,14 @@ def test_what_rounding_cannot_decide_is_decided_in_fractions():
 @pytest.mark.parametrize(("k", "n"), [(2, 4), (3, 5)])
 def test_labelings_of_the_line_are_blocks(k, n):
     """Upper envelopes of lines: each class in one interval, in any order."""
-    found = {tuple(row) for row in capacity.linear_labelings(np.arange(n)[:, None], k).tolist()}
+    result = {tuple(row) for row in capacity.linear_labelings(np.arange(n)[:, None], k).tolist()}
     blocks = {
         row
         for row in product(range(k), repeat=n)
         if len([1 for j in range(1, n) if row[j] != row[j - 1]]) == len(set(row)) - 1
     }
-    assert found == blocks
-    assert capacity.natarajan_dimension(np.array(sorted(found))) == 2 * (k // 2)
+    assert result == blocks
+    assert capacity.natarajan_dimension(np.array(sorted(result))) == 2 * (k // 2)
 
 
 def test_ties_matter_without_bias_only():
@@ -383,16 +383,6 @@ def test_two_classes_agree_with_the_binary_programme(seed):
     for bias in (True, False):
         here = capacity.separable(X, y, fit_intercept=bias).separable
         assert here == binary.separate(X, 2 * y - 1, fit_intercept=bias).separable
-
-
-def test_share_realised():
-    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    always = capacity.share_realised(lambda rng: np.array([0, 1, 1, 0]), X, 2, n_draws=3, random_state=0)
-    assert always == 0.0
-    line = capacity.share_realised(
-        lambda rng: (X @ rng.normal(size=2) > 0).astype(int), X, 2, n_draws=20, random_state=0
-    )
-    assert line == 1.0
 
 
 @pytest.mark.parametrize(
@@ -418,11 +408,10 @@ def test_share_realised():
         (lambda: capacity.separable([[1.0]], [0, 1]), "one integer for each"),
         (lambda: capacity.separable([[1.0]], [3], k=2), "from 0 to 1"),
         (lambda: capacity.separable([[1.0]], [0], k=1), "k must be an integer, at least 2, found 1"),
-        (lambda: capacity.share_realised(lambda rng: [0], [[1.0]], 2, n_draws=0), "at least 1"),
-        (lambda: capacity.vote(["a"]), "answers must be a matrix"),
-        (lambda: capacity.vote([["a"]]), "answers must hold real numbers, found dtype <U1"),
-        (lambda: capacity.smallest_positive([[np.nan]]), "answers must be numbers, found nan"),
-        (lambda: capacity.decision_list([[]]), "answers must be a matrix with a column for each rule"),
+        (lambda: capacity.vote(["a"]), "outputs must be a matrix"),
+        (lambda: capacity.vote([["a"]]), "outputs must hold real numbers, found dtype <U1"),
+        (lambda: capacity.smallest_positive([[np.nan]]), "outputs must be numbers, found nan"),
+        (lambda: capacity.decision_list([[]]), "outputs must be a matrix with a column for each rule"),
         (lambda: capacity.decide([[1.0, np.nan]]), "strict must be finite, found nan"),
         (lambda: capacity.decide(np.array([[1, float("nan")]], dtype=object)), "strict must be finite"),
         (lambda: capacity.decide([[1j]]), "strict must hold real numbers, found dtype complex128"),
@@ -442,7 +431,6 @@ def test_share_realised():
         (lambda: capacity.sauer(2.5, 1), "n must be an integer"),
         (lambda: capacity.sauer(2, -1), "d must be an integer, at least 0, found -1"),
         (lambda: capacity.reduction_labelings([[1]], capacity.vote, 1.5), "l must be an integer"),
-        (lambda: capacity.share_realised(lambda rng: [0], [[1.0]], 2, n_draws=1.5), "n_draws must be an int"),
     ],
 )
 def test_errors_name_what_is_wrong(call, message):

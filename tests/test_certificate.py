@@ -14,15 +14,15 @@ values = st.floats(-1e6, 1e6)
 
 @given(primal=values, distance=st.floats(0, 1e6))
 def test_the_gap_is_relative_to_the_primal_value_or_to_one(primal, distance):
-    found = Certificate(primal, primal - distance)
-    assert found.gap * max(1.0, abs(primal)) == pytest.approx(primal - (primal - distance))
+    result = Certificate(primal, primal - distance)
+    assert result.gap * max(1.0, abs(primal)) == pytest.approx(primal - (primal - distance))
 
 
 @given(primal=values, distance=st.floats(0, 1e6), tol=st.floats(0, 10))
 def test_certifies_when_the_gap_is_at_most_the_tolerance(primal, distance, tol):
-    found = Certificate(primal, primal - distance)
-    assert found.certifies(tol) == (found.gap <= tol)
-    assert found.certifies(found.gap)
+    result = Certificate(primal, primal - distance)
+    assert result.certifies(tol) == (result.gap <= tol)
+    assert result.certifies(result.gap)
 
 
 @given(primal=values, excess=st.floats(1e-6, 1e3))
@@ -67,7 +67,7 @@ def test_a_tolerance_below_zero_certifies_nothing(tol):
 
 
 def test_a_certificate_cannot_be_changed():
-    found = Certificate(1.0, 1.0, kkt={"stationarity": 0.0}, n_iter=3)
+    result = Certificate(1.0, 1.0, kkt={"stationarity": 0.0}, n_iter=3)
     with pytest.raises(dataclasses.FrozenInstanceError):
-        found.dual = 2.0
-    assert (found.kkt, found.n_iter) == ({"stationarity": 0.0}, 3)
+        result.dual = 2.0
+    assert (result.kkt, result.n_iter) == ({"stationarity": 0.0}, 3)

@@ -67,8 +67,8 @@ def test_real_numbers_are_real_numbers(value):
 
 def test_real_numbers_of_every_kind():
     for value in ([1, 2], (1.0, 2.0), np.float32([1, 2]), [Fraction(1), 2], np.array([1, 2], dtype=">i2")):
-        found = _checks.reals(value, "X")
-        assert (found.dtype, found.tolist()) == (np.float64, [1.0, 2.0])
+        result = _checks.reals(value, "X")
+        assert (result.dtype, result.tolist()) == (np.float64, [1.0, 2.0])
     same = np.ones(3)
     assert _checks.reals(same, "X") is same
     assert _checks.reals(True, "X").shape == ()

@@ -1,4 +1,4 @@
-"""The commands: what they promise on a machine where something is missing, and that they do nothing twice."""
+"""The commands: what they promise on a computer that lacks something, and that they do nothing twice."""
 
 import ast
 import hashlib
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NAMES = [name for name, _ in run.COMMANDS]
 
 
-# -- any Python is answered ------------------------------------------------------------------
+# -- any Python gets a reply -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("version", [(2, 7), (3, 6), (3, 10), (3, 14), (4, 0)])
@@ -37,7 +37,7 @@ def test_allowed_pythons_are_not_refused(version):
 
 @pytest.mark.ci
 def test_the_refusal_comes_before_anything_that_could_fail():
-    """Under a Python that says it is 3.9, nothing but the sentence is printed."""
+    """Under a Python that claims to be 3.9, nothing but the sentence is printed."""
     trick = "import sys, runpy; sys.version_info = (3, 9, 2); runpy.run_path('tools/run.py')"
     result = subprocess.run(
         [sys.executable, "-S", "-c", trick], cwd=ROOT, capture_output=True, text=True, check=False
@@ -49,7 +49,7 @@ def test_the_refusal_comes_before_anything_that_could_fail():
 
 def newer_than_python_2(tree: ast.AST) -> set[str]:
     """The names of the constructs in a syntax tree that Python 2.7 cannot read."""
-    found = set()
+    result = set()
     for node in ast.walk(tree):
         if isinstance(
             node,
@@ -64,34 +64,34 @@ def newer_than_python_2(tree: ast.AST) -> set[str]:
             | ast.MatMult
             | ast.TryStar,
         ):
-            found.add(type(node).__name__)
+            result.add(type(node).__name__)
         if isinstance(node, ast.FunctionDef):
             arguments = node.args
             if arguments.kwonlyargs or arguments.posonlyargs:
-                found.add("keyword-only or positional-only argument")
+                result.add("keyword-only or positional-only argument")
             annotated = [*arguments.args, arguments.vararg, arguments.kwarg]
             if node.returns or any(argument and argument.annotation for argument in annotated):
-                found.add("annotation")
+                result.add("annotation")
         if isinstance(node, ast.Raise) and node.cause:
-            found.add("raise from")
+            result.add("raise from")
         if isinstance(node, ast.ClassDef) and node.keywords:
-            found.add("class keyword")
+            result.add("class keyword")
         if isinstance(node, ast.Assign | ast.List | ast.Tuple | ast.Set) and any(
             isinstance(part, ast.Starred) for part in getattr(node, "elts", getattr(node, "targets", ()))
         ):
-            found.add("starred element")
+            result.add("starred element")
         if isinstance(node, ast.Call):
             if sum(isinstance(argument, ast.Starred) for argument in node.args) > 1:
-                found.add("two starred arguments")
+                result.add("two starred arguments")
             if (
                 isinstance(node.func, ast.Name)
                 and node.func.id == "print"
                 and (node.keywords or len(node.args) != 1)
             ):
-                found.add("print that is no statement")
+                result.add("print that is no statement")
         if isinstance(node, ast.Dict) and None in node.keys:
-            found.add("starred dictionary")
-    return found
+            result.add("starred dictionary")
+    return result
 
 
 def test_run_py_is_readable_for_any_python():
@@ -134,7 +134,7 @@ def test_makefile_has_the_commands():
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
-def test_make_without_python_says_so():
+def test_make_without_python_is_refused():
     result = command("book", program=("make", "PYTHON=no-such-python"))
     assert result.returncode != 0
     assert result.stderr.splitlines()[0] == (
@@ -176,7 +176,7 @@ def test_a_step_that_was_left_out_fails_nothing(monkeypatch):
 
 
 def without_chromium(**variables: str):
-    """The step "browser" on a machine that has none."""
+    """The step "browser" on a computer that has none."""
     (program,) = [program for name, program in run.TESTS if name == "browser"]
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("CI", "PYTEST_"))}
     return subprocess.run(
@@ -219,18 +219,17 @@ def test_the_other_tests_do_not_look_at_the_site():
     assert "tests/browser" not in result.stdout
 
 
-def test_ci_leaves_nothing_out_and_says_what_else_does(monkeypatch, capsys):
+def test_ci_leaves_nothing_out_and_others_name_what_they_leave_out(monkeypatch, capsys):
     ran = {}
     monkeypatch.setattr(run, "check", lambda: 0)
-    monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
     for ci in ("", "true"):
         monkeypatch.setenv("CI", ci)
         monkeypatch.setattr(run, "run_steps", lambda steps, ci=ci: ran.update({ci: list(steps)}) or 0)
         assert run.test() == 0
-        said = capsys.readouterr().out
-        for name, _ in run.CI_TESTS + run.ON_OTHER_MACHINE:
-            assert (f"  {name}\n" in said) == (not ci)
-    everything = run.TESTS + run.CI_TESTS + run.ON_OTHER_MACHINE
+        caught = capsys.readouterr().out
+        for name, _ in run.CI_TESTS:
+            assert (f"  {name}\n" in caught) == (not ci)
+    everything = run.TESTS + run.CI_TESTS
     assert [name for name, _, _ in ran["true"]] == [name for name, _ in everything]
     assert [name for name, _, _ in ran[""]] == [name for name, _ in run.TESTS]
     assert [program[-1] for _, program, _ in ran[""] if program[0] == "pytest"] == ["--quick", "--quick"]
@@ -238,10 +237,6 @@ def test_ci_leaves_nothing_out_and_says_what_else_does(monkeypatch, capsys):
     programs = {name: program for name, program, _ in ran["true"]}
     assert ("tools.pythons",) in programs.values()
     assert ("tools.package", "--lowest") in programs.values()
-    machines = [variables.get("OPENBLAS_CORETYPE") for _, _, variables in ran["true"]]
-    assert machines == [None] * (len(everything) - 1) + ["Prescott"]
-    others = ran["true"][-1]
-    assert "--nbval" in others[1]
 
 
 def test_a_failed_check_fails_the_tests(monkeypatch):
@@ -250,16 +245,16 @@ def test_a_failed_check_fails_the_tests(monkeypatch):
     assert run.test() == 1
 
 
-def test_checks_run_together_and_each_is_told(capsys):
+def test_checks_run_together_and_each_is_reported(capsys):
     steps = [
         (name, ("timeit", "-n1", "-r1", code), dict(os.environ))
         for name, code in (("right", "print('a word')"), ("wrong", "raise ValueError('no')"))
     ]
     assert run.run_together(steps) == 1
-    said = capsys.readouterr().out
+    caught = capsys.readouterr().out
     assert re.search(
         r"=== right: .*\na word\n.*=== wrong: .*ValueError: no.*  ok       right\n  FAILED   wrong",
-        said,
+        caught,
         re.DOTALL,
     )
 
@@ -472,32 +467,46 @@ def test_a_python_is_one_that_runs(tmp_path, monkeypatch):
     assert environment.find(environment.THIS.version) == environment.THIS
 
 
-def other_pythons(monkeypatch, capsys, codes):
-    """Exit status and last lines of tools.pythons, if the tests of each Python that is here end so."""
+def other_pythons(monkeypatch, capsys, codes, own=0):
+    """Exit status and last lines of tools.pythons, if the tests of each Python that is here end so.
+
+    Once, and on one Python, the chapters run with other numerics.
+    """
     here = {version: environment.THIS._replace(version=version) for version in codes}
     monkeypatch.setattr(environment, "find", here.get)
-    monkeypatch.setattr(pythons, "test", lambda place: codes[place.interpreter.version])
+    numerics = {}
+
+    def test(place, settings):
+        numerics[place.interpreter.version] = settings
+        return codes[place.interpreter.version]
+
+    monkeypatch.setattr(pythons, "test", test)
+    monkeypatch.setattr(pythons, "chapters_with_other_numerics", lambda: numerics.update(own=True) or own)
     status = pythons.main()
+    assert [*numerics.values()] == [{}] * (len(codes) - 1) + [run.OTHER_MACHINE if codes else True]
     return status, capsys.readouterr().out.strip().splitlines()
 
 
 def test_each_other_python_is_tested_or_named(monkeypatch, capsys):
     monkeypatch.setattr(pythons, "THIS", environment.THIS._replace(version=(3, 11)))
-    status, said = other_pythons(monkeypatch, capsys, {(3, 12): 0, (3, 13): 0})
+    status, caught = other_pythons(monkeypatch, capsys, {(3, 12): 0, (3, 13): 0})
     assert status == 0
-    assert [line.split(",")[0].strip() for line in said[-2:]] == ["Python 3.12: ok", "Python 3.13: ok"]
-    status, said = other_pythons(monkeypatch, capsys, {(3, 12): 3, (3, 13): 0})
+    assert [line.split(",")[0].strip() for line in caught[-2:]] == ["Python 3.12: ok", "Python 3.13: ok"]
+    status, caught = other_pythons(monkeypatch, capsys, {(3, 12): 3, (3, 13): 0})
     assert status == 1
-    assert "Python 3.12: FAILED" in said[-2]
-    status, said = other_pythons(monkeypatch, capsys, {(3, 12): 0})
+    assert "Python 3.12: FAILED" in caught[-2]
+    status, caught = other_pythons(monkeypatch, capsys, {(3, 12): 0})
     assert status == 0
-    assert "Python 3.13: NOT TESTED" in said[-1]
+    assert "Python 3.13: NOT TESTED" in caught[-1]
 
 
 def test_no_other_python_is_said_in_the_last_line(monkeypatch, capsys):
-    status, said = other_pythons(monkeypatch, capsys, {})
+    status, caught = other_pythons(monkeypatch, capsys, {})
     assert status == run.LEFT_OUT == package.LEFT_OUT
-    assert said[-1].startswith("NO OTHER PYTHON WAS TESTED: only ")
+    assert caught[-1].startswith("NO OTHER PYTHON WAS TESTED: only ")
+    status, caught = other_pythons(monkeypatch, capsys, {}, own=1)
+    assert status == 1
+    assert "other numerics, on this Python: FAILED" in "".join(caught)
 
 
 # -- what is pinned --------------------------------------------------------------------------

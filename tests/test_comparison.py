@@ -57,39 +57,39 @@ def test_the_interval_is_computed_by_hand(numbers, n_train, n_test, level):
     mean = sum(exact) / J
     square = sum((one - mean) ** 2 for one in exact) / (J - 1)
     se = sqrt((Fraction(1, J) + Fraction(n_test, n_train)) * square)
-    found = corrected_resampled_t([float(one) for one in exact], n_train, n_test, level)
+    result = corrected_resampled_t([float(one) for one in exact], n_train, n_test, level)
     half = stats.t.ppf((1 + level) / 2, J - 1) * se
-    assert found.df == J - 1
-    assert found.level == level
+    assert result.df == J - 1
+    assert result.level == level
     expected = [float(mean), se, float(mean) - half, float(mean) + half]
-    np.testing.assert_allclose([found.mean, found.se, found.low, found.high], expected, rtol=1e-12)
-    np.testing.assert_allclose(found.p, 2 * stats.t.sf(abs(float(mean)) / se, J - 1), rtol=1e-10)
+    np.testing.assert_allclose([result.mean, result.se, result.low, result.high], expected, rtol=1e-12)
+    np.testing.assert_allclose(result.p, 2 * stats.t.sf(abs(float(mean)) / se, J - 1), rtol=1e-10)
 
 
 def test_the_naive_interval_is_that_of_scipy():
     rng = np.random.default_rng(0)
     for J in (2, 3, 10, 40):
         d = rng.normal(0.3, 1, J)
-        peer, found = stats.ttest_1samp(d, 0), paired_t(d, 0.9)
+        peer, result = stats.ttest_1samp(d, 0), paired_t(d, 0.9)
         interval = peer.confidence_interval(0.9)
         np.testing.assert_allclose(
-            [found.low, found.high, found.p], [interval.low, interval.high, peer.pvalue], rtol=1e-9
+            [result.low, result.high, result.p], [interval.low, interval.high, peer.pvalue], rtol=1e-9
         )
 
 
 def test_the_interval_excludes_zero_where_p_says_so():
     rng = np.random.default_rng(1)
     for _ in range(200):
-        found = corrected_resampled_t(rng.normal(0.8, 1, 6), 3, 1)
-        assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
+        result = corrected_resampled_t(rng.normal(0.8, 1, 6), 3, 1)
+        assert (result.p < 0.05) == (result.low > 0 or result.high < 0)
 
 
 def test_equal_differences_are_a_point():
     for number, p in ((0.1, 0.0), (0.0, 1.0), (-0.3, 0.0)):
-        found = corrected_resampled_t([number] * 7, 2, 1)
-        assert found.se == 0
-        assert found.low == found.mean == found.high
-        assert found.p == p
+        result = corrected_resampled_t([number] * 7, 2, 1)
+        assert result.se == 0
+        assert result.low == result.mean == result.high
+        assert result.p == p
 
 
 @pytest.mark.parametrize("J", [5, 10])
@@ -124,8 +124,8 @@ def test_resampling_makes_the_naive_t_reject_too_often():
             order = rng.permutation(m)
             train, test = order[n_test:], order[:n_test]
             means = np.stack([X[train][y[train] == c].mean(axis=0) for c in (0, 1)])
-            answer = (X[test] > means.mean(axis=0)) == (means[1] > means[0])
-            wrong = (answer != (y[test] == 1)[:, None]).mean(axis=0)
+            predicted = (X[test] > means.mean(axis=0)) == (means[1] > means[0])
+            wrong = (predicted != (y[test] == 1)[:, None]).mean(axis=0)
             differences.append(wrong[0] - wrong[1])
         rejected += [
             paired_t(differences).p <= 0.05,
@@ -227,16 +227,16 @@ def test_eight_data_sets_show_nothing_after_seven_comparisons():
 
 def test_folds_are_a_stratified_partition_that_a_seed_repeats():
     y = np.repeat(["a", "b", "c"], [30, 10, 7])
-    found = folds(y, 3, random_state=5)
-    tested = np.concatenate([test for _, test in found])
+    result = folds(y, 3, random_state=5)
+    tested = np.concatenate([test for _, test in result])
     assert sorted(tested.tolist()) == list(range(len(y)))
-    for train, test in found:
+    for train, test in result:
         assert sorted([*train, *test]) == list(range(len(y)))
         for name, size in (("a", 30), ("b", 10), ("c", 7)):
             assert size // 3 <= (y[test] == name).sum() <= -(-size // 3)
     again, other = folds(y, 3, random_state=5), folds(y, 3, random_state=6)
-    assert all(np.array_equal(a, b) for a, b in zip(found[0], again[0], strict=True))
-    assert not np.array_equal(found[0][1], other[0][1])
+    assert all(np.array_equal(a, b) for a, b in zip(result[0], again[0], strict=True))
+    assert not np.array_equal(result[0][1], other[0][1])
 
 
 def test_a_split_is_the_first_part_of_a_partition():
@@ -305,48 +305,48 @@ def test_tune_is_scikit_learns_grid_search():
     X, y = load_wine(return_X_y=True)
     for seed in range(5):
         inner = folds(y, 3, random_state=seed)
-        found = tune(KNeighborsClassifier(), GRID, X, y, folds=inner)
+        result = tune(KNeighborsClassifier(), GRID, X, y, folds=inner)
         peer = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3, 9, 27]}, cv=inner, scoring=_right)
         peer.fit(X, y)
         parts = np.array([peer.cv_results_[f"split{j}_test_score"] for j in range(3)])
-        assert found.mistakes.tolist() == (len(y) - parts.sum(axis=0)).tolist()
-        assert found.index == int(found.mistakes.argmin())
-        assert found.params == GRID[found.index]
-        final = KNeighborsClassifier(**found.params).fit(X, y)
-        assert np.array_equal(found.estimator.predict_proba(X), final.predict_proba(X))
-        assert found.tune_seconds >= found.fit_seconds >= 0
+        assert result.mistakes.tolist() == (len(y) - parts.sum(axis=0)).tolist()
+        assert result.index == int(result.mistakes.argmin())
+        assert result.params == GRID[result.index]
+        final = KNeighborsClassifier(**result.params).fit(X, y)
+        assert np.array_equal(result.estimator.predict_proba(X), final.predict_proba(X))
+        assert result.tune_seconds >= result.fit_seconds >= 0
 
 
-def _right(machine, X, y):
-    return int((machine.predict(X) == y).sum())
+def _right(model, X, y):
+    return int((model.predict(X) == y).sum())
 
 
-def test_held_out_scores_are_of_machines_that_have_not_seen_the_example():
+def test_held_out_scores_are_of_classifiers_that_have_not_seen_the_example():
     X, y = load_iris(return_X_y=True)
     inner = folds(y, 3)
-    found = tune(GaussianNB(), [{}], X, y, folds=inner)
+    result = tune(GaussianNB(), [{}], X, y, folds=inner)
     p = cross_val_predict(GaussianNB(), X, y, cv=inner, method="predict_proba")
-    np.testing.assert_allclose(np.exp(found.held_out), smooth(p, 100), rtol=1e-12)
+    np.testing.assert_allclose(np.exp(result.held_out), smooth(p, 100), rtol=1e-12)
 
-    machine = LinearSVC(random_state=0)
-    found = tune(machine, [{"C": 1.0}], X, y, folds=inner)
-    peer = softmax.WithProbabilities(machine, cv=inner).fit(X, y)
-    fitted = softmax.temperature(found.held_out, y, smooth=True)
+    model = LinearSVC(random_state=0)
+    result = tune(model, [{"C": 1.0}], X, y, folds=inner)
+    peer = softmax.WithProbabilities(model, cv=inner).fit(X, y)
+    fitted = softmax.temperature(result.held_out, y, smooth=True)
     assert fitted.temperature == pytest.approx(peer.temperatures_[0].temperature, rel=1e-9)
 
 
 def test_nested_is_a_grid_search_inside_a_cross_validation():
     X, y = load_wine(return_X_y=True)
-    found = nested(KNeighborsClassifier(), GRID, X, y, n_splits=4, random_state=3)
+    result = nested(KNeighborsClassifier(), GRID, X, y, n_splits=4, random_state=3)
     for j, (train, test) in enumerate(splits(y, 4, random_state=3)):
         inner = StratifiedKFold(3, shuffle=True, random_state=3 + j)
         search = GridSearchCV(
             KNeighborsClassifier(), {"n_neighbors": [1, 3, 9, 27]}, cv=inner, scoring=_right
         )
         right = cross_val_score(search, X, y, cv=[(train, test)], scoring=_right)
-        assert found.mistakes[j] == len(test) - right[0]
-        assert (found.n_train[j], found.n_test[j]) == (len(train), len(test))
-        assert found.errors[j] == found.mistakes[j] / len(test)
+        assert result.mistakes[j] == len(test) - right[0]
+        assert (result.n_train[j], result.n_test[j]) == (len(train), len(test))
+        assert result.errors[j] == result.mistakes[j] / len(test)
 
 
 def test_the_error_that_chose_is_too_small():
@@ -355,9 +355,9 @@ def test_the_error_that_chose_is_too_small():
     X, y = rng.normal(size=(120, 3)), np.arange(120) % 4
     many = [{"max_depth": depth, "random_state": seed} for depth in (2, 4, 8) for seed in range(10)]
     tree = DecisionTreeClassifier(splitter="random")
-    found = nested(tree, many, X, y, n_splits=10)
-    assert abs(found.errors.mean() - 0.75) < 0.04
-    assert found.inner.mean() < 0.68
+    result = nested(tree, many, X, y, n_splits=10)
+    assert abs(result.errors.mean() - 0.75) < 0.04
+    assert result.inner.mean() < 0.68
 
 
 def test_nested_keeps_groups_apart_also_inside():
@@ -366,9 +366,9 @@ def test_nested_keeps_groups_apart_also_inside():
     groups, y = np.repeat(np.arange(24), 10), np.tile(np.repeat([0, 1], 5), 24)
     places, directions = rng.permutation(24), rng.choice([-1.0, 1.0], 24)
     X = np.column_stack([100.0 * places[groups], y * directions[groups]]) + 0.01 * rng.normal(size=(240, 2))
-    machine = KNeighborsClassifier(1)
-    apart = nested(machine, [{}], X, y, groups=groups)
-    mixed = nested(machine, [{}], X, y)
+    model = KNeighborsClassifier(1)
+    apart = nested(model, [{}], X, y, groups=groups)
+    mixed = nested(model, [{}], X, y)
     assert mixed.errors.max() < 0.1
     assert mixed.inner.max() < 0.2
     assert apart.errors.mean() > 0.3
@@ -408,22 +408,22 @@ def test_other_wrong_tasks_are_refused():
 CALLS = load_iris().data[:, 2:], load_iris().target
 
 
-def test_tables_of_every_kind_reach_the_machine():
-    """What scikit-learn takes is handed on as it is, and the same numbers give the same answers."""
+def test_tables_of_every_kind_reach_the_classifier():
+    """What scikit-learn takes is handed on as it is, and the same numbers give the same predictions."""
     X, y = CALLS
     names = ["length", "width"]
     grid = [{"C": 0.1}, {"C": 10.0}]
-    machine = SoftmaxRegression()
-    expected = tune(machine, grid, X, y, folds=folds(y)), nested(machine, grid, X, y, n_splits=2)
+    model = SoftmaxRegression()
+    expected = tune(model, grid, X, y, folds=folds(y)), nested(model, grid, X, y, n_splits=2)
     forms = [X.tolist(), csr_array(X), csc_array(X), coo_array(X), pd.DataFrame(X, columns=names)]
     for form in forms:
-        tuned = tune(machine, grid, form, y, folds=folds(y))
+        tuned = tune(model, grid, form, y, folds=folds(y))
         assert tuned.mistakes.tolist() == expected[0].mistakes.tolist()
         np.testing.assert_allclose(tuned.held_out, expected[0].held_out, rtol=1e-3, atol=1e-3)
-        assert nested(machine, grid, form, y, n_splits=2).mistakes.tolist() == expected[1].mistakes.tolist()
+        assert nested(model, grid, form, y, n_splits=2).mistakes.tolist() == expected[1].mistakes.tolist()
     assert tuned.estimator.feature_names_in_.tolist() == names
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
-        assert tune(machine, grid, X, y[:, None], folds=folds(y)).mistakes.tolist() == tuned.mistakes.tolist()
+        assert tune(model, grid, X, y[:, None], folds=folds(y)).mistakes.tolist() == tuned.mistakes.tolist()
 
 
 def test_columns_can_be_named_and_hold_levels():
@@ -435,9 +435,9 @@ def test_columns_can_be_named_and_hold_levels():
     )
     assert nested(by_name, [{}], frame, y, n_splits=1).errors < 0.1
     levels = frame.astype({"colour": "category"})
-    found = tune(DecisionTree(), [{"max_depth": 1}, {"max_depth": 3}], levels, y, folds=folds(y))
-    assert found.estimator.feature_names_in_.tolist() == ["colour", "width"]
-    assert "colour in {red} ?" in found.estimator.text()
+    result = tune(DecisionTree(), [{"max_depth": 1}, {"max_depth": 3}], levels, y, folds=folds(y))
+    assert result.estimator.feature_names_in_.tolist() == ["colour", "width"]
+    assert "colour in {red} ?" in result.estimator.text()
 
 
 def test_a_kernel_that_was_computed_can_be_tuned():
@@ -445,8 +445,8 @@ def test_a_kernel_that_was_computed_can_be_tuned():
     X, y = CALLS
     grid = [{"C": 0.1}, {"C": 10.0}]
     expected = nested(SVC(kernel="linear"), grid, X, y, n_splits=2)
-    found = nested(SVC(kernel="precomputed"), grid, X @ X.T, y, n_splits=2)
-    assert found.mistakes.tolist() == expected.mistakes.tolist()
+    result = nested(SVC(kernel="precomputed"), grid, X @ X.T, y, n_splits=2)
+    assert result.mistakes.tolist() == expected.mistakes.tolist()
 
 
 @pytest.mark.parametrize(
@@ -480,9 +480,9 @@ def test_folds_are_pairs_of_indices(wrong):
 def test_of_equal_candidates_the_first_is_chosen():
     X, y = load_iris(return_X_y=True)
     worse, good = {"n_neighbors": 99}, {"n_neighbors": 5}
-    found = tune(KNeighborsClassifier(), [worse, good, good, worse, good], X, y, folds=folds(y))
-    assert found.mistakes[1] == found.mistakes[2] == found.mistakes[4] < found.mistakes[0]
-    assert found.index == 1
+    result = tune(KNeighborsClassifier(), [worse, good, good, worse, good], X, y, folds=folds(y))
+    assert result.mistakes[1] == result.mistakes[2] == result.mistakes[4] < result.mistakes[0]
+    assert result.index == 1
 
 
 def test_smooth_is_a_mixture():
@@ -495,10 +495,10 @@ def test_smooth_is_a_mixture():
 def test_scores_have_a_column_for_each_class():
     X, y = load_iris(return_X_y=True)
     for rows in (y < 3, y > 0):
-        machine = LinearSVC(random_state=0).fit(X[rows], y[rows])
-        found = scores(machine, X, 99)
-        assert found.shape == (150, len(machine.classes_))
-        assert np.array_equal(machine.classes_[found.argmax(axis=1)], machine.predict(X))
+        model = LinearSVC(random_state=0).fit(X[rows], y[rows])
+        result = scores(model, X, 99)
+        assert result.shape == (150, len(model.classes_))
+        assert np.array_equal(model.classes_[result.argmax(axis=1)], model.predict(X))
     tree = DecisionTreeClassifier().fit(X, y)
     assert np.exp(scores(tree, X, 150)).min() == pytest.approx(1 / (3 * 152))
     with pytest.raises(ValueError, match="estimator must have predict_proba or decision_function"):

@@ -89,13 +89,15 @@ def wrong(s, p):
 @given(st.data(), st.sampled_from(SURROGATES), distributions())
 def test_losses_and_risks_are_their_definitions(data, surrogate, p):
     s = [F(data.draw(st.integers(-6, 6)), 2) for _ in p]
-    found = losses(surrogate, s)
+    result = losses(surrogate, s)
     expected = [loss_twin(surrogate, s, y) for y in range(len(s))]
-    assert [float(value) for value in found] == pytest.approx([float(value) for value in expected], abs=1e-12)
+    assert [float(value) for value in result] == pytest.approx(
+        [float(value) for value in expected], abs=1e-12
+    )
     risk = conditional_risk(surrogate, s, p)
     assert float(risk) == pytest.approx(float(risk_twin(surrogate, s, p)), abs=1e-12)
     if surrogate not in ("softmax", "ova_logistic"):
-        assert found.tolist() == expected
+        assert result.tolist() == expected
         assert risk == risk_twin(surrogate, s, p)
 
 
@@ -115,9 +117,11 @@ def test_risks_are_broadcast():
     rng = np.random.default_rng(1)
     scores, p = rng.normal(size=(5, 1, 3)), rng.dirichlet(np.ones(3), size=4)
     for surrogate in SURROGATES:
-        found = conditional_risk(surrogate, scores, p)
-        assert found.shape == (5, 4)
-        assert found[2, 3] == pytest.approx(float(risk_twin(surrogate, scores[2, 0].tolist(), p[3].tolist())))
+        result = conditional_risk(surrogate, scores, p)
+        assert result.shape == (5, 4)
+        assert result[2, 3] == pytest.approx(
+            float(risk_twin(surrogate, scores[2, 0].tolist(), p[3].tolist()))
+        )
 
 
 @pytest.mark.parametrize("surrogate", SURROGATES)
@@ -130,11 +134,11 @@ def test_with_two_classes_all_but_the_scale_of_the_scores_is_a_loss_of_one_margi
 
 def test_the_grid_is_the_simplex():
     for k, n in ((2, 5), (3, 4), (4, 3)):
-        found = simplex_grid(k, n)
+        result = simplex_grid(k, n)
         expected = {c for c in product(range(n + 1), repeat=k) if sum(c) == n}
-        assert {tuple(int(n * value) for value in row) for row in found} == expected
-        assert len(found) == len(expected)
-        assert all(isinstance(value, F) for value in found.ravel())
+        assert {tuple(int(n * value) for value in row) for row in result} == expected
+        assert len(result) == len(expected)
+        assert all(isinstance(value, F) for value in result.ravel())
 
 
 # --- minima -----------------------------------------------------------------------------------------------
@@ -146,11 +150,11 @@ def test_no_corner_in_any_order_is_better(p, surrogate):
     """And the same under a class on top; the multipliers prove it besides, in fractions."""
     every = [(s, risk_twin(surrogate, s, p)) for s in all_corners(surrogate, len(p))]
     for top in (None, *range(len(p))):
-        found = minimise(surrogate, p, top=top, exact=True)
+        result = minimise(surrogate, p, top=top, exact=True)
         allowed = [risk for s, risk in every if top is None or s[top] == max(s)]
-        assert found.value == min(allowed)
-        assert found.value == risk_twin(surrogate, found.scores, p)
-        assert top is None or found.scores[top] == max(found.scores)
+        assert result.value == min(allowed)
+        assert result.value == risk_twin(surrogate, result.scores, p)
+        assert top is None or result.scores[top] == max(result.scores)
 
 
 @given(distributions(max_k=3), st.sampled_from((*POLYHEDRAL, "squared")))
@@ -174,9 +178,9 @@ def test_multipliers_are_a_proof(p, surrogate):
     """Written out for each surrogate, without the module's own account of it."""
     k = len(p)
     for top in (None, *range(k)):
-        found = minimise(surrogate, p, top=top, exact=True)
-        A = found.multipliers
-        assert found.exact
+        result = minimise(surrogate, p, top=top, exact=True)
+        A = result.multipliers
+        assert result.exact
         assert (A >= 0).all()
         if surrogate == "squared":
             pull = A - p
@@ -193,7 +197,7 @@ def test_multipliers_are_a_proof(p, surrogate):
             used = A.sum(axis=1) if surrogate == "crammer_singer" else A.max(axis=1)
             assert (used <= p).all()
             bound, pull = A.sum(), A.sum(axis=0) - A.sum(axis=1)
-        assert bound == found.value
+        assert bound == result.value
         # what is left over pulls the class on top up and others down, or nothing
         if top is None:
             assert not np.any(pull)
@@ -206,13 +210,13 @@ def test_multipliers_are_a_proof(p, surrogate):
 def test_floating_point_agrees_and_is_certified(p, surrogate):
     rough = [float(value) for value in p]
     for top in (None, *range(len(p))):
-        found = minimise(surrogate, rough, top=top)
-        assert found.certificate.primal == found.value
-        assert found.certificate.certifies(1e-9)
-        assert abs(found.certificate.gap) < 1e-9
-        assert all(residual < 1e-9 for residual in found.certificate.kkt.values())
-        if np.isfinite(found.scores).all():
-            assert conditional_risk(surrogate, found.scores, rough) == pytest.approx(found.value, abs=1e-9)
+        result = minimise(surrogate, rough, top=top)
+        assert result.certificate.primal == result.value
+        assert result.certificate.certifies(1e-9)
+        assert abs(result.certificate.gap) < 1e-9
+        assert all(residual < 1e-9 for residual in result.certificate.kkt.values())
+        if np.isfinite(result.scores).all():
+            assert conditional_risk(surrogate, result.scores, rough) == pytest.approx(result.value, abs=1e-9)
 
 
 @pytest.mark.parametrize("surrogate", SMOOTH)
@@ -241,22 +245,22 @@ def test_descent_finds_nothing_better_than_the_smooth_minimum(surrogate, seed):
 @pytest.mark.parametrize("surrogate", ["softmax", "ova_logistic"])
 def test_infinite_scores_are_limits(surrogate):
     for p in ([0.0, 0.0, 1.0], [0.0, 0.4, 0.6], [0.5, 0.5, 0.0]):
-        found = minimise(surrogate, p)
-        assert np.isinf(found.scores).any()
-        near = conditional_risk(surrogate, np.clip(found.scores, -40, 40), p)
-        assert near == pytest.approx(found.value, abs=1e-12)
+        result = minimise(surrogate, p)
+        assert np.isinf(result.scores).any()
+        near = conditional_risk(surrogate, np.clip(result.scores, -40, 40), p)
+        assert near == pytest.approx(result.value, abs=1e-12)
 
 
 def test_corners_fall_and_are_as_many_as_said():
     for k in (2, 3, 6):
         for surrogate, n in zip(POLYHEDRAL, (2 ** (k - 1), 2 ** (k - 1), k, k + 1), strict=True):
-            found = corners(surrogate, k)
-            assert found.shape == (n, k)
-            assert len({tuple(row) for row in found}) == n
-            assert (found[:, :-1] >= found[:, 1:]).all()
+            result = corners(surrogate, k)
+            assert result.shape == (n, k)
+            assert len({tuple(row) for row in result}) == n
+            assert (result[:, :-1] >= result[:, 1:]).all()
 
 
-# --- what the theorems say --------------------------------------------------------------------------------
+# --- what the theorems claim ------------------------------------------------------------------------------
 
 
 def sorted_with_best(p):
@@ -349,9 +353,9 @@ def test_values_without_a_majority():
     }
     values["squared"] = sum(4 * x * (1 - x) for x in p)
     for surrogate, value in values.items():
-        found = minimise(surrogate, p, exact=True)
-        assert found.value == value
-        assert found.scores.tolist() == scores[surrogate]
+        result = minimise(surrogate, p, exact=True)
+        assert result.value == value
+        assert result.scores.tolist() == scores[surrogate]
         right = surrogate in ("lee_lin_wahba", "squared")
         assert (calibration_gap(surrogate, p) > 0) == right
 
@@ -400,17 +404,17 @@ def test_no_smaller_factor_for_lee_lin_wahba(k):
         assert (k - 1) * excess == p[0] - p[-1] > 0
 
 
-# --- no answer --------------------------------------------------------------------------------------------
+# --- abstention -------------------------------------------------------------------------------------------
 
 
-def abstain_regret(p, answer):
-    """Above the best of all answers, if none costs 1/2."""
-    paid = F(1, 2) if answer < 0 else 1 - p[answer]
+def abstain_regret(p, predicted):
+    """Above the best of all predictions, if to abstain costs 1/2."""
+    paid = F(1, 2) if predicted < 0 else 1 - p[predicted]
     return paid - min(F(1, 2), 1 - max(p))
 
 
 @pytest.mark.parametrize("surrogate", ["crammer_singer", "ova_hinge"])
-def test_regret_with_no_answer_is_bounded_for_every_threshold(surrogate):
+def test_regret_with_abstention_is_bounded_for_every_threshold(surrogate):
     """On a grid of scores, and on scores at and just beyond the bar, where next to nothing is given away."""
     for threshold in (0.25, 0.5, 0.75) if surrogate == "crammer_singer" else (-0.5, 0.0, 0.5):
         bar = F(threshold)
@@ -419,13 +423,13 @@ def test_regret_with_no_answer_is_bounded_for_every_threshold(surrogate):
         for value, t in product((bar, bar + F(1, 100)), range(3)):
             grid.append([value if r == t else rest for r in range(3)])
         s = np.array(grid, dtype=object)
-        answers = abstain(surrogate, s, threshold)
+        predictions = abstain(surrogate, s, threshold)
         factor = 2 * (min(bar, 1 - bar) if surrogate == "crammer_singer" else 1 - abs(bar))
         tightest = F(0)
         for p in ([5, 3, 2], [4, 3, 3], [7, 2, 1], [5, 5, 0], [6, 4, 0], [10, 0, 0], [2, 7, 1]):
             p = [F(value, 10) for value in p]
             excess = conditional_risk(surrogate, s, p) - minimise(surrogate, p, exact=True).value
-            regret = np.array([abstain_regret(p, answer) for answer in answers])
+            regret = np.array([abstain_regret(p, predicted) for predicted in predictions])
             assert (factor * regret <= excess).all()
             known = excess > 0
             tightest = max(tightest, (factor * regret[known] / excess[known]).max())
@@ -436,13 +440,13 @@ def test_the_best_scores_abstain_just_without_a_majority():
     for surrogate in ("crammer_singer", "ova_hinge"):
         for p in simplex_grid(3, 12):
             s = minimise(surrogate, p, exact=True).scores.astype(float)
-            answer = abstain(surrogate, s[None])[0]
-            assert abstain_regret(p, answer) == 0
+            predicted = abstain(surrogate, s[None])[0]
+            assert abstain_regret(p, predicted) == 0
             if max(p) != F(1, 2):
-                assert (answer >= 0) == (max(p) > F(1, 2))
+                assert (predicted >= 0) == (max(p) > F(1, 2))
 
 
-def test_ties_and_the_bar_itself_give_no_answer():
+def test_ties_and_the_bar_itself_give_no_prediction():
     assert abstain("crammer_singer", [[1.0, 1.0], [0.5, 0.0], [0.51, 0.0]]).tolist() == [-1, -1, 0]
     assert abstain("ova_hinge", [[0.0, -1.0], [2.0, 2.0], [0.0, 0.01]]).tolist() == [-1, 0, 1]
 
@@ -493,9 +497,9 @@ def test_bad_input_is_named(call, message):
 
 
 def test_results_are_frozen():
-    found = minimise("softmax", [0.5, 0.5])
+    result = minimise("softmax", [0.5, 0.5])
     with pytest.raises(dataclasses.FrozenInstanceError):
-        found.value = 0
+        result.value = 0
 
 
 def test_corners_that_are_handed_out_are_copies():
@@ -506,8 +510,8 @@ def test_corners_that_are_handed_out_are_copies():
 def test_every_order_of_a_distribution_gives_its_scores_in_that_order():
     p = [F(1, 2), F(1, 3), F(1, 6)]
     for order in permutations(range(3)):
-        found = minimise("weston_watkins", [p[r] for r in order], exact=True)
-        assert found.scores.tolist() == [minimise("weston_watkins", p, exact=True).scores[r] for r in order]
+        result = minimise("weston_watkins", [p[r] for r in order], exact=True)
+        assert result.scores.tolist() == [minimise("weston_watkins", p, exact=True).scores[r] for r in order]
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble])
@@ -523,9 +527,9 @@ def test_probabilities_of_another_precision(kind):
         )
         risk = conditional_risk(surrogate, np.arange(4.0), p)
         np.testing.assert_allclose(risk, conditional_risk(surrogate, np.arange(4.0), double), rtol=1e-12)
-        found = minimise(surrogate, p[0])
-        assert found.value == pytest.approx(minimise(surrogate, double[0]).value, rel=1e-12)
-        assert found.certificate.certifies(1e-9)
+        result = minimise(surrogate, p[0])
+        assert result.value == pytest.approx(minimise(surrogate, double[0]).value, rel=1e-12)
+        assert result.certificate.certifies(1e-9)
     with pytest.raises(ValueError, match="must have the sum 1"):
         conditional_risk("softmax", np.arange(4.0), np.array([0.26, 0.25, 0.25, 0.25], dtype=kind))
 

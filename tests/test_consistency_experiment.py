@@ -1,4 +1,4 @@
-"""The machines of the experiment against the book's own, and the stored numbers against a new run."""
+"""The classifiers of the experiment against the book's own, and the stored numbers against a new run."""
 
 import numpy as np
 import pytest
@@ -28,20 +28,20 @@ def listed(X, shares):
 
 @pytest.mark.parametrize("C", [0.3, 30.0])
 @pytest.mark.parametrize(
-    ("surrogate", "machine"),
+    ("surrogate", "model"),
     [("crammer_singer", CrammerSinger), ("weston_watkins", WestonWatkins), ("softmax", SoftmaxRegression)],
 )
-def test_the_trained_machine_is_that_of_the_book(problem, surrogate, machine, C):
+def test_the_trained_classifier_is_that_of_the_book(problem, surrogate, model, C):
     X, shares = problem
     W, gap = command.train(surrogate, X, shares, C)
     Z, y, weights = listed(X, shares)
-    peer = machine(C=C, fit_intercept=False, tol=1e-9).fit(Z, y, sample_weight=weights)
+    peer = model(C=C, fit_intercept=False, tol=1e-9).fit(Z, y, sample_weight=weights)
     assert gap < 1e-4
     np.testing.assert_allclose(W.T, peer.coef_, atol=2e-3)
 
 
 @pytest.mark.parametrize("C", [0.3, 30.0])
-def test_one_vs_all_machines_are_binary_machines(problem, C):
+def test_one_vs_all_classifiers_are_binary_classifiers(problem, C):
     X, shares = problem
     W, _ = command.train("ova_hinge", X, shares, C)
     V, _ = command.train("squared", X, shares, C)
@@ -56,8 +56,8 @@ def test_one_vs_all_machines_are_binary_machines(problem, C):
         )
 
 
-def test_duels_are_binary_machines(problem):
-    """Two scores that differ by f have half the squared norm that f has: the price counts twice."""
+def test_duels_are_binary_classifiers(problem):
+    """Two scores that differ by f have half the squared norm that f has: the penalty counts twice."""
     X, shares = problem
     for (W, _), (a, b) in zip(command.all_pairs(X, shares, 3.0), pairs(3), strict=True):
         Z, y, weights = listed(X, shares[:, [a, b]])
@@ -66,7 +66,7 @@ def test_duels_are_binary_machines(problem):
 
 
 @pytest.mark.parametrize("surrogate", consistency.SURROGATES)
-def test_no_machine_near_by_is_better_than_the_gap_allows(problem, surrogate):
+def test_no_classifier_near_by_is_better_than_the_gap_allows(problem, surrogate):
     X, shares = problem
     W, gap = command.train(surrogate, X, shares, 5.0)
 
@@ -87,8 +87,8 @@ def test_stored_numbers_are_found_again():
         assert np.allclose(p.sum(axis=1), 1)
         assert (p.max(axis=1) > 0.5).all() == (name == "majority")
         assert stored["bayes"][name] == pytest.approx(1 - p.max(axis=1).mean(), abs=1e-6)
-        for machine, error in stored["limits"][name].items():
-            assert command.limit(machine, p) == pytest.approx(error, abs=1e-6)
+        for model, error in stored["limits"][name].items():
+            assert command.limit(model, p) == pytest.approx(error, abs=1e-6)
     p = command.designs()["no majority"]
     X = command.place_features(len(p))
     for row in stored["rows"]:

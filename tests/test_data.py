@@ -1,4 +1,4 @@
-"""The data are what TERMS.md says, come from an installed package, and LED-7 is the known problem."""
+"""The data are as in TERMS.md, come from an installed package, and LED-7 is the known problem."""
 
 import subprocess
 import sys
@@ -76,7 +76,7 @@ def test_the_split_of_vowel_separates_speakers() -> None:
     assert pairs.tolist() == [6] * (15 * 11)
 
 
-def test_an_unknown_name_is_answered_with_the_allowed_ones() -> None:
+def test_an_unknown_name_is_refused_with_the_allowed_ones() -> None:
     with pytest.raises(ValueError, match="name must be one of 'glass', 'penguins', 'vehicle', 'vowel'"):
         load("iris")
 

@@ -82,17 +82,17 @@ def test_a_list_of_parameters_has_all_of_them(name):
 def fitted(estimator, settings):
     """The public attributes that end in an underscore, once the estimator has been fitted."""
     required = [p for p in inspect.signature(estimator).parameters.values() if p.default is p.empty]
-    machine = estimator(**{p.name: LogisticRegression() for p in required}, **settings)
+    model = estimator(**{p.name: LogisticRegression() for p in required}, **settings)
     X, y = load_iris(return_X_y=True, as_frame=True)
     few = slice(20, None, 5)
-    if not machine.__sklearn_tags__().classifier_tags.multi_class:
+    if not model.__sklearn_tags__().classifier_tags.multi_class:
         few = slice(0, 100, 5)
-    machine.fit(X[few], y[few])
-    return {name for name in dir(machine) if re.fullmatch("[^_].*_", name) and hasattr(machine, name)}
+    model.fit(X[few], y[few])
+    return {name for name in dir(model) if re.fullmatch("[^_].*_", name) and hasattr(model, name)}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_the_attributes_of_an_estimator_are_those_that_a_fit_sets(name):
-    found = [fitted(ESTIMATORS[name], settings) for settings in SETTINGS.get(name, [{}])]
-    assert sorted(docstrings.names(ESTIMATORS[name], "Attributes")) == sorted(set().union(*found))
+    result = [fitted(ESTIMATORS[name], settings) for settings in SETTINGS.get(name, [{}])]
+    assert sorted(docstrings.names(ESTIMATORS[name], "Attributes")) == sorted(set().union(*result))

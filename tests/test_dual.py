@@ -1,4 +1,4 @@
-"""The dual for k classes: against cvxopt, exact fractions, the binary machine, and definitions by entries."""
+"""The dual for k classes: against cvxopt, exact fractions, the binary SVM, and definitions by entries."""
 
 from fractions import Fraction as Q
 
@@ -48,7 +48,7 @@ def exactly(alpha, X, y, C, loss):
         for r in range(k)
     ]
     half = sum(w * w for row in W for w in row) / 2
-    paid, asked, worst = Q(0), sum(map(sum, alpha)), Q(0)
+    paid, linear, worst = Q(0), sum(map(sum, alpha)), Q(0)
     for i in range(m):
         s = [sum(w * v for w, v in zip(row, X[i], strict=True)) for row in W]
         gaps = {r: 1 + s[r] - s[y[i]] for r in range(k) if r != y[i]}
@@ -66,7 +66,7 @@ def exactly(alpha, X, y, C, loss):
         worst = max(
             [worst, *(s * (some if loss == "crammer_singer" else slack[r]) for r, s in spare.items())]
         )
-    return W, half + paid, asked - half, worst
+    return W, half + paid, linear - half, worst
 
 
 @pytest.mark.parametrize(("loss", "C"), BY_HAND)
@@ -81,15 +81,15 @@ def test_five_points_by_hand_as_computed(loss, C):
     X = np.array(FIVE, dtype=float)
     table, gram = np.array(alpha, dtype=float), X @ X.T
     np.testing.assert_allclose(dual.coefficients(table, FIVE_Y).T @ X, np.array(W, dtype=float), atol=1e-15)
-    found = dual.certificate(table, gram, HingeProblem(FIVE_Y, loss=loss, C=float(C)), n_iter=3)
-    assert found.primal == pytest.approx(float(optimum), rel=1e-12)
-    assert found.dual == pytest.approx(float(optimum), rel=1e-12)
-    assert max(found.kkt.values()) < 1e-13
-    assert found.n_iter == 3
+    result = dual.certify(table, gram, HingeProblem(FIVE_Y, loss=loss, C=float(C)), n_iter=3)
+    assert result.primal == pytest.approx(float(optimum), rel=1e-12)
+    assert result.dual == pytest.approx(float(optimum), rel=1e-12)
+    assert max(result.kkt.values()) < 1e-13
+    assert result.n_iter == 3
     assert optimal(gram, FIVE_Y, loss=loss, C=float(C))[1] == pytest.approx(float(optimum), rel=1e-8)
 
 
-def test_multipliers_are_not_unique_and_the_machine_is():
+def test_multipliers_are_not_unique_and_the_classifier_is():
     """C = 1/4: what (0, 1) puts on class 0 instead of 1, half of it (0, 2) puts on class 1."""
     alpha, W, optimum = BY_HAND["crammer_singer", Q(1, 4)]
     t = Q(1, 24)
@@ -129,15 +129,15 @@ def sample(seed):
 def optimal(gram, y, n_classes=None, **setting):
     program = dual.quadratic_program(gram, HingeProblem(y, n_classes=n_classes, **setting))
     parts = (program.P, program.q, program.G, program.h, program.A, program.b)
-    found = solvers.qp(*map(cvxopt.matrix, parts))
-    assert found["status"] == "optimal"
-    return program.multipliers(np.array(found["x"])), -found["primal objective"]
+    result = solvers.qp(*map(cvxopt.matrix, parts))
+    assert result["status"] == "optimal"
+    return program.multipliers(np.array(result["x"])), -result["primal objective"]
 
 
 def primal_by_cvxopt(gram, y, k, loss, C, cost=None, sample_weight=None):
     """The primal in explicit features, a root of the Gram matrix, with its slack."""
     m = len(y)
-    prices = C * (np.ones(m) if sample_weight is None else np.asarray(sample_weight, dtype=float))
+    penalties = C * (np.ones(m) if sample_weight is None else np.asarray(sample_weight, dtype=float))
     costs = 1 - np.eye(k) if cost is None else np.asarray(cost)
     values, vectors = np.linalg.eigh(gram)
     kept = values > 1e-9 * values.max()
@@ -153,7 +153,7 @@ def primal_by_cvxopt(gram, y, k, loss, C, cost=None, sample_weight=None):
         G[n, k * d + (i if loss == "crammer_singer" else n)] = -1
         h[n] = -costs[y[i], r]
     G[len(pairs) :, k * d :] = -np.eye(n_slack)
-    q = np.r_[np.zeros(k * d), prices if loss == "crammer_singer" else [prices[i] for i, _ in pairs]]
+    q = np.r_[np.zeros(k * d), penalties if loss == "crammer_singer" else [penalties[i] for i, _ in pairs]]
     return solvers.qp(*map(cvxopt.matrix, (H, q, G, h)))["primal objective"]
 
 
@@ -167,11 +167,11 @@ def test_the_program_has_the_value_of_the_primal(seed, loss):
         positive["sample_weight"] = np.maximum(setting["sample_weight"], 0.25)
     table, value = optimal(gram, y, n_classes=k, loss=loss, **positive)
     given = dual.feasible(table, HingeProblem(y, loss=loss, n_classes=k, **positive))
-    found = dual.certificate(given, gram, HingeProblem(y, loss=loss, n_classes=k, **positive))
-    assert found.certifies(1e-6)
+    result = dual.certify(given, gram, HingeProblem(y, loss=loss, n_classes=k, **positive))
+    assert result.certifies(1e-6)
     scale = max(1.0, abs(value))
-    assert found.dual == pytest.approx(value, abs=1e-7 * scale)
-    assert found.primal == pytest.approx(primal_by_cvxopt(gram, y, k, loss, **positive), abs=1e-5 * scale)
+    assert result.dual == pytest.approx(value, abs=1e-7 * scale)
+    assert result.primal == pytest.approx(primal_by_cvxopt(gram, y, k, loss, **positive), abs=1e-5 * scale)
     # the column of the true class is the sum of the others
     table[np.arange(len(y)), y] -= given.sum(axis=1)
     assert np.abs(table[np.arange(len(y)), y]).max() < 1e-6 * setting["C"] * k * 3
@@ -187,7 +187,7 @@ def test_a_gram_matrix_of_low_rank_does_not_stop_the_solver(seed):
         C = 10.0 ** rng.integers(-2, 2)
         table, _ = optimal(X @ X.T, y, loss="weston_watkins", C=C)
         table = dual.feasible(table, HingeProblem(y, loss="weston_watkins", C=C))
-        assert dual.certificate(table, X @ X.T, HingeProblem(y, loss="weston_watkins", C=C)).certifies(1e-7)
+        assert dual.certify(table, X @ X.T, HingeProblem(y, loss="weston_watkins", C=C)).certifies(1e-7)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -258,7 +258,7 @@ def test_the_program_is_minus_the_dual_value(seed, loss):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("C", [0.1, 1.0, 20.0])
-def test_two_classes_are_the_binary_machine_of_twice_the_price(C, loss):
+def test_two_classes_are_the_binary_classifier_of_twice_the_penalty(C, loss):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(40, 2))
     y = (X[:, 0] + 0.7 * rng.normal(size=40) > 0).astype(int)
@@ -267,10 +267,10 @@ def test_two_classes_are_the_binary_machine_of_twice_the_price(C, loss):
     peer = binary.solve_svm(gram, signs, C=2 * C, fit_intercept=False, tol=1e-10)
     table = np.zeros((40, 2))
     table[np.arange(40), 1 - y] = peer.alpha / 2
-    found = dual.certificate(table, gram, HingeProblem(y, loss=loss, C=C))
-    assert found.primal == pytest.approx(peer.certificate.primal / 2, rel=1e-9)
-    assert found.dual == pytest.approx(peer.certificate.dual / 2, rel=1e-9)
-    assert found.certifies(1e-8)
+    result = dual.certify(table, gram, HingeProblem(y, loss=loss, C=C))
+    assert result.primal == pytest.approx(peer.certificate.primal / 2, rel=1e-9)
+    assert result.dual == pytest.approx(peer.certificate.dual / 2, rel=1e-9)
+    assert result.certifies(1e-8)
     kinds = dual.support(table, gram, HingeProblem(y, loss=loss, C=C)).kinds
     np.testing.assert_array_equal(
         np.where(kinds == "margin", "free", kinds), np.column_stack([peer.kinds] * 2)
@@ -283,13 +283,13 @@ def test_two_classes_with_a_regularised_bias_are_liblinear_s():
     y = (X[:, 0] - X[:, 1] + rng.normal(size=50) > 0).astype(int)
     gram = X @ X.T + 1
     table, value = optimal(gram, y, C=0.5)
-    found = dual.certificate(dual.feasible(table, HingeProblem(y, C=0.5)), gram, HingeProblem(y, C=0.5))
-    assert found.dual == pytest.approx(value, rel=1e-8)
-    assert found.certifies(1e-8)
+    result = dual.certify(dual.feasible(table, HingeProblem(y, C=0.5)), gram, HingeProblem(y, C=0.5))
+    assert result.dual == pytest.approx(value, rel=1e-8)
+    assert result.certifies(1e-8)
     peer = LinearSVC(loss="hinge", C=1.0, tol=1e-10, max_iter=1_000_000).fit(X, y)
     w = np.append(peer.coef_, peer.intercept_)
     paid = np.maximum(0, 1 - np.where(y == 1, 1, -1) * (X @ peer.coef_[0] + peer.intercept_)).sum()
-    assert (w @ w / 2 + paid) / 2 == pytest.approx(found.primal, rel=1e-6)
+    assert (w @ w / 2 + paid) / 2 == pytest.approx(result.primal, rel=1e-6)
 
 
 def test_one_class_is_a_sample_too():
@@ -298,24 +298,24 @@ def test_one_class_is_a_sample_too():
     table, value = optimal([[1.0]], [0], n_classes=3)
     assert value == pytest.approx(1 / 3, rel=1e-8)
     np.testing.assert_allclose(table, [[2 / 3, 1 / 3, 1 / 3]], atol=1e-6)
-    found = dual.certificate([[0, 1 / 3, 1 / 3]], [[1.0]], [0])
-    assert (found.primal, found.dual) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+    result = dual.certify([[0, 1 / 3, 1 / 3]], [[1.0]], [0])
+    assert (result.primal, result.dual) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
 
 
 def test_zero_multipliers_and_a_zero_kernel():
     for loss in LOSSES:
         each = 1.0 if loss == "crammer_singer" else 2.0
-        found = dual.certificate(
+        result = dual.certify(
             np.zeros((2, 3)), np.eye(2), HingeProblem([0, 2], C=0.5, loss=loss, n_classes=3)
         )
-        assert (found.primal, found.dual) == (each, 0.0)
+        assert (result.primal, result.dual) == (each, 0.0)
         full = dual.feasible(np.ones((2, 3)), HingeProblem([0, 2], C=0.5, loss=loss, n_classes=3))
-        found = dual.certificate(full, np.zeros((2, 2)), HingeProblem([0, 2], C=0.5, loss=loss, n_classes=3))
-        assert (found.primal, found.dual) == (each, each)  # nothing can be learned, and that is optimal
-        assert max(found.kkt.values()) == 0
+        result = dual.certify(full, np.zeros((2, 2)), HingeProblem([0, 2], C=0.5, loss=loss, n_classes=3))
+        assert (result.primal, result.dual) == (each, each)  # nothing can be learned, and that is optimal
+        assert max(result.kkt.values()) == 0
     # no cost at all: f = 0 pays nothing
-    found = dual.certificate(np.zeros((2, 2)), np.eye(2), HingeProblem([0, 1], cost=np.zeros((2, 2))))
-    assert (found.primal, found.dual, max(found.kkt.values())) == (0.0, 0.0, 0.0)
+    result = dual.certify(np.zeros((2, 2)), np.eye(2), HingeProblem([0, 1], cost=np.zeros((2, 2))))
+    assert (result.primal, result.dual, max(result.kkt.values())) == (0.0, 0.0, 0.0)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -324,14 +324,14 @@ def test_zero_multipliers_and_a_zero_kernel():
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", range(12))
 def test_residuals_are_the_conditions(seed, loss):
-    """Each residual by its definition, entry by entry, of a machine that meets none of the conditions."""
+    """Each residual by its definition, entry by entry, of a classifier that meets none of the conditions."""
     _X, gram, y, k, setting = sample(seed)
     rng = np.random.default_rng(100 + seed)
     m = len(y)
     table, beta = rng.normal(size=(m, k)), rng.normal(size=(m, k))
     slack = rng.normal(size=m if loss == "crammer_singer" else (m, k))
-    found = dual.kkt(table, gram, HingeProblem(y, loss=loss, n_classes=k, **setting), beta=beta, slack=slack)
-    prices = setting["C"] * np.asarray(setting.get("sample_weight", np.ones(m)))
+    result = dual.kkt(table, gram, HingeProblem(y, loss=loss, n_classes=k, **setting), beta=beta, slack=slack)
+    penalties = setting["C"] * np.asarray(setting.get("sample_weight", np.ones(m)))
     costs = setting.get("cost", 1 - np.eye(k))
     scores = gram @ beta
     primal, below, products = [0.0], [0.0], [0.0]
@@ -344,17 +344,17 @@ def test_residuals_are_the_conditions(seed, loss):
             below.append(-table[i, r])
             products.append(abs(table[i, r] * (xi - g)))
             if loss == "weston_watkins":
-                mu = prices[i] - table[i, r]
+                mu = penalties[i] - table[i, r]
                 below.append(-mu)
                 products.append(abs(mu * xi))
         if loss == "crammer_singer":
-            mu = prices[i] - sum(table[i, r] for r in others)
+            mu = penalties[i] - sum(table[i, r] for r in others)
             below.append(-mu)
             products.append(abs(mu * slack[i]))
-    cost, price = max(costs.max(), 0) or 1, prices.max()
-    assert found["primal"] == pytest.approx(max(primal) / cost)
-    assert found["dual"] == pytest.approx(max(below) / price)
-    assert found["complementarity"] == pytest.approx(max(products) / (price * cost))
+    cost, penalty = max(costs.max(), 0) or 1, penalties.max()
+    assert result["primal"] == pytest.approx(max(primal) / cost)
+    assert result["dual"] == pytest.approx(max(below) / penalty)
+    assert result["complementarity"] == pytest.approx(max(products) / (penalty * cost))
     # stationarity in the coordinates of a square root of the Gram matrix
     values, vectors = np.linalg.eigh(gram)
     root = vectors * np.sqrt(np.maximum(values, 0))
@@ -362,12 +362,12 @@ def test_residuals_are_the_conditions(seed, loss):
         [[table[i].sum() - table[i, y[i]] if y[i] == r else -table[i, r] for r in range(k)] for i in range(m)]
     )
     distance, norm = np.linalg.norm(root.T @ (beta - made)), np.linalg.norm(root.T @ beta)
-    assert found["stationarity"] == pytest.approx(distance / max(1, norm))
+    assert result["stationarity"] == pytest.approx(distance / max(1, norm))
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_each_condition_is_needed(loss):
-    """An optimum, and one thing at a time wrong: the residual of that name says so."""
+    """An optimum, and one thing at a time wrong: the residual of that name shows it."""
     alpha, _, _ = BY_HAND[loss, Q(1, 4)]
     X = np.array(FIVE, dtype=float)
     table, gram = np.array(alpha, dtype=float), X @ X.T
@@ -376,19 +376,19 @@ def test_each_condition_is_needed(loss):
     gaps = hinge.gaps(scores, FIVE_Y)
     slack = gaps.max(axis=1) if loss == "crammer_singer" else np.maximum(gaps, 0)
 
-    def found(table=table, beta=beta, slack=slack):
+    def result(table=table, beta=beta, slack=slack):
         return dual.kkt(table, gram, HingeProblem(FIVE_Y, loss=loss, C=0.25), beta=beta, slack=slack)
 
-    assert max(found().values()) < 1e-14
-    assert found(slack=slack - 0.1)["primal"] == pytest.approx(0.1)
-    assert found(slack=slack + 0.1)["primal"] == 0
-    assert found(slack=slack + 0.1)["complementarity"] > 0.05
-    assert found(beta=-beta)["stationarity"] == pytest.approx(2 * np.sqrt(np.vdot(beta, scores)))
+    assert max(result().values()) < 1e-14
+    assert result(slack=slack - 0.1)["primal"] == pytest.approx(0.1)
+    assert result(slack=slack + 0.1)["primal"] == 0
+    assert result(slack=slack + 0.1)["complementarity"] > 0.05
+    assert result(beta=-beta)["stationarity"] == pytest.approx(2 * np.sqrt(np.vdot(beta, scores)))
     more = table.copy()
     more[4, 0] = -0.05
-    assert found(table=more)["dual"] == pytest.approx(0.2)
+    assert result(table=more)["dual"] == pytest.approx(0.2)
     more[4, 0] = 0.3
-    assert found(table=more)["dual"] == pytest.approx(0.2)
+    assert result(table=more)["dual"] == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -399,7 +399,7 @@ def test_support_types_by_definition(seed, loss):
     table, _ = optimal(gram, y, n_classes=k, loss=loss, **setting)
     C, tol = setting["C"], 1e-4
     table = dual.feasible(table, HingeProblem(y, loss=loss, C=C, n_classes=k))
-    found = dual.support(table, gram, HingeProblem(y, loss=loss, n_classes=k, **setting), tol=tol)
+    result = dual.support(table, gram, HingeProblem(y, loss=loss, n_classes=k, **setting), tol=tol)
     table[table <= tol * C] = 0
     scores = gram @ dual.coefficients(table, y)
     for i in range(len(y)):
@@ -409,17 +409,17 @@ def test_support_types_by_definition(seed, loss):
             full = dict.fromkeys(others, table[i].sum() >= (1 - tol) * C)
         kinds = {r: "none" if table[i, r] == 0 else "bound" if full[r] else "margin" for r in others}
         whole = "bound" if "bound" in kinds.values() else "margin" if "margin" in kinds.values() else "none"
-        assert found.kinds[i].tolist() == [kinds.get(r, whole) for r in range(k)]
-        assert found.misclassified[i] == (max(scores[i, r] for r in others) >= scores[i, y[i]])
+        assert result.kinds[i].tolist() == [kinds.get(r, whole) for r in range(k)]
+        assert result.misclassified[i] == (max(scores[i, r] for r in others) >= scores[i, y[i]])
     for r in range(k):
-        assert found.of_class(r).tolist() == [i for i in range(len(y)) if found.kinds[i, r] != "none"]
+        assert result.of_class(r).tolist() == [i for i in range(len(y)) if result.kinds[i, r] != "none"]
 
 
 def test_a_tie_is_misclassified_and_slack_is_seen():
-    found = dual.support(np.zeros((2, 2)), np.eye(2), [0, 1])
-    assert found.misclassified.all()
-    assert found.outliers.all()
-    assert (found.kinds == "none").all()
+    result = dual.support(np.zeros((2, 2)), np.eye(2), [0, 1])
+    assert result.misclassified.all()
+    assert result.outliers.all()
+    assert (result.kinds == "none").all()
 
 
 @given(st.integers(0, 10_000))
@@ -429,13 +429,13 @@ def test_feasible_multipliers_stay_and_others_come_in(seed):
     weight = rng.integers(0, 3, size=4)
     table = rng.normal(size=(4, 3))
     for loss in LOSSES:
-        found = dual.feasible(table, HingeProblem(y, loss=loss, C=0.5, sample_weight=weight, n_classes=3))
-        used = found.sum(axis=1) if loss == "crammer_singer" else found.max(axis=1)
-        assert found.min() >= 0
+        result = dual.feasible(table, HingeProblem(y, loss=loss, C=0.5, sample_weight=weight, n_classes=3))
+        used = result.sum(axis=1) if loss == "crammer_singer" else result.max(axis=1)
+        assert result.min() >= 0
         assert (used <= 0.5 * weight * (1 + 1e-15)).all()
-        assert (found[np.arange(4), y] == 0).all()
-        again = dual.feasible(found, HingeProblem(y, loss=loss, C=0.5, sample_weight=weight, n_classes=3))
-        np.testing.assert_allclose(again, found, rtol=1e-15)
+        assert (result[np.arange(4), y] == 0).all()
+        again = dual.feasible(result, HingeProblem(y, loss=loss, C=0.5, sample_weight=weight, n_classes=3))
+        np.testing.assert_allclose(again, result, rtol=1e-15)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -445,7 +445,7 @@ GOOD = np.eye(3), [0, 1, 2]
 
 
 @pytest.mark.parametrize(
-    ("bad", "says"),
+    ("bad", "message"),
     [
         ({"y": [[0, 1]]}, r"y must have a class for each of at least one example, found shape \(1, 2\)"),
         ({"y": []}, "y must have a class for each of at least one example"),
@@ -460,20 +460,20 @@ GOOD = np.eye(3), [0, 1, 2]
         ({"C": np.inf}, "C must be a positive, finite number"),
         ({"C": True}, "C must be a positive, finite number"),
         ({"loss": "hinge"}, "loss must be one of"),
-        ({"cost": np.ones((3, 3))}, "cost of a right answer must be 0"),
+        ({"cost": np.ones((3, 3))}, "cost of a right prediction must be 0"),
         ({"cost": np.eye(3) - 1}, "cost must"),
         ({"cost": 1 - np.eye(4), "n_classes": 3}, "cost must have a row and a column for each of the 3"),
         ({"sample_weight": [1, 1]}, "sample_weight must be"),
         ({"sample_weight": [1, -1, 1]}, "sample_weight must be"),
     ],
 )
-def test_problems_that_are_refused(bad, says):
-    with pytest.raises(ValueError, match=says):
+def test_problems_that_are_refused(bad, message):
+    with pytest.raises(ValueError, match=message):
         HingeProblem(**({"y": [0, 1, 2]} | bad))
 
 
 @pytest.mark.parametrize(
-    ("gram", "y", "says"),
+    ("gram", "y", "message"),
     [
         ([[1.0, np.nan], [np.nan, 1.0]], [0, 1], "gram must be finite"),
         (np.ones((2, 3)), [0, 1], "gram must be a square matrix"),
@@ -488,13 +488,13 @@ def test_problems_that_are_refused(bad, says):
         ),
     ],
 )
-def test_what_is_refused_of_a_gram_matrix(gram, y, says):
-    with pytest.raises(ValueError, match=says):
+def test_what_is_refused_of_a_gram_matrix(gram, y, message):
+    with pytest.raises(ValueError, match=message):
         dual.quadratic_program(gram, y)
 
 
 @pytest.mark.parametrize(
-    ("table", "says"),
+    ("table", "message"),
     [
         (np.zeros((2, 3)), "multipliers must have a row for each of the 3 of gram, found 2"),
         (
@@ -507,10 +507,10 @@ def test_what_is_refused_of_a_gram_matrix(gram, y, says):
         (np.full((3, 3), 0.6), "multipliers of an example must not exceed its price"),
     ],
 )
-def test_multipliers_that_are_refused(table, says):
-    for ask in (dual.dual_value, dual.primal_value, dual.certificate, dual.support, dual.gap_terms):
-        with pytest.raises(ValueError, match=says):
-            ask(table, GOOD[0], HingeProblem(GOOD[1]))
+def test_multipliers_that_are_refused(table, message):
+    for function in (dual.dual_value, dual.primal_value, dual.certify, dual.support, dual.gap_terms):
+        with pytest.raises(ValueError, match=message):
+            function(table, GOOD[0], HingeProblem(GOOD[1]))
 
 
 def test_more_that_is_refused():
@@ -526,7 +526,7 @@ def test_more_that_is_refused():
         dual.quadratic_program(*GOOD).multipliers(np.zeros(4))
 
 
-def test_weights_are_prices():
+def test_weights_are_penalties():
     """An example of weight 2 is the example twice, in both values."""
     X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.5]])
     twice = X[[0, 0, 1, 2]]

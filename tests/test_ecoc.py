@@ -30,7 +30,7 @@ from mcutils import ecoc, loss
 
 BUILT_IN = ["hamming", *loss.LOSSES]
 
-# The lecture's example (K.20, K.21): the scores of seven machines, and a code of four classes.
+# The lecture's example (K.20, K.21): the scores of seven classifiers, and a code of four classes.
 LECTURE_SCORES = np.array([[0.5, -7, -1, -2, -10, -12, 9]])
 LECTURE_CODE = np.array(
     [
@@ -181,10 +181,10 @@ RANDOM_CODES = pytest.mark.parametrize("make", [ecoc.dense, ecoc.sparse], ids=["
 @example(k=2, seed=0)
 def test_random_codes_have_no_defect(make, k, seed):
     code = make(k, random_state=seed)
-    found = ecoc.report(ecoc.check_code(code))
-    assert found.constant_columns == found.duplicate_columns == found.complementary_columns == ()
-    assert found.min_separation >= 1
-    assert (make is ecoc.sparse) or not found.zeros.any()
+    result = ecoc.report(ecoc.check_code(code))
+    assert result.constant_columns == result.duplicate_columns == result.complementary_columns == ()
+    assert result.min_separation >= 1
+    assert (make is ecoc.sparse) or not result.zeros.any()
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 10, 26, 50])
@@ -246,25 +246,27 @@ def test_too_many_columns_are_refused():
 
 
 def test_a_random_code_that_is_not_found_is_not_guessed():
-    with pytest.raises(ValueError, match="separates all k=40 classes; ask for more columns"):
+    with pytest.raises(ValueError, match="separates all k=40 classes; take more columns"):
         ecoc.dense(40, 6, random_state=0)
 
 
 @given(code=hnp.arrays(np.int8, st.tuples(st.integers(2, 6), st.integers(1, 7)), elements=st.integers(-1, 1)))
 def test_the_report_is_the_definition(code):
-    found = ecoc.report(code)
+    result = ecoc.report(code)
     rows, columns = range(len(code)), range(code.shape[1])
     for r, q in product(rows, rows):
-        assert found.distances[r, q] == rho_twin(code[r], code[q])
-        assert found.separations[r, q] == separation_twin(code[r], code[q])
-    assert found.rho == min(rho_twin(code[r], code[q]) for r, q in combinations(rows, 2))
-    assert found.min_separation == min(separation_twin(code[r], code[q]) for r, q in combinations(rows, 2))
-    assert found.zeros.tolist() == [list(row).count(0) for row in code]
-    assert found.constant_columns == tuple(s for s in columns if not {-1, 1} <= set(code[:, s].tolist()))
+        assert result.distances[r, q] == rho_twin(code[r], code[q])
+        assert result.separations[r, q] == separation_twin(code[r], code[q])
+    assert result.rho == min(rho_twin(code[r], code[q]) for r, q in combinations(rows, 2))
+    assert result.min_separation == min(separation_twin(code[r], code[q]) for r, q in combinations(rows, 2))
+    assert result.zeros.tolist() == [list(row).count(0) for row in code]
+    assert result.constant_columns == tuple(s for s in columns if not {-1, 1} <= set(code[:, s].tolist()))
     pairs = list(combinations(columns, 2))
-    assert found.duplicate_columns == tuple((s, t) for s, t in pairs if (code[:, s] == code[:, t]).all())
-    assert found.complementary_columns == tuple((s, t) for s, t in pairs if (code[:, s] == -code[:, t]).all())
-    assert found.equal_rows == tuple((r, q) for r, q in combinations(rows, 2) if (code[r] == code[q]).all())
+    assert result.duplicate_columns == tuple((s, t) for s, t in pairs if (code[:, s] == code[:, t]).all())
+    assert result.complementary_columns == tuple(
+        (s, t) for s, t in pairs if (code[:, s] == -code[:, t]).all()
+    )
+    assert result.equal_rows == tuple((r, q) for r, q in combinations(rows, 2) if (code[r] == code[q]).all())
 
 
 def always_repaired(code, w):
@@ -307,8 +309,8 @@ def test_wrong_columns_that_known_codes_repair(code, repairs):
 
 @given(code=hnp.arrays(np.int8, st.tuples(st.integers(2, 5), st.integers(1, 5)), elements=st.integers(-1, 1)))
 def test_a_code_is_refused_just_when_it_cannot_work(code):
-    found = ecoc.report(code)
-    if found.constant_columns or found.min_separation == 0:
+    result = ecoc.report(code)
+    if result.constant_columns or result.min_separation == 0:
         with pytest.raises(ValueError, match="cannot work"):
             ecoc.check_code(code)
     else:
@@ -371,24 +373,24 @@ def test_the_example_of_the_lecture():
 @given(given_=codes_and_scores(st.integers(-6, 6).map(lambda j: j / 4)))
 def test_winner_and_ties_are_exact_where_the_arithmetic_is(name, given_):
     code, scores = given_
-    found = ecoc.decode(scores, code, name)
+    result = ecoc.decode(scores, code, name)
     for i, f in enumerate(scores):
         exact = exact_distances(name, f, code)
-        np.testing.assert_array_equal(found.distances[i], np.array(exact, dtype=float))
+        np.testing.assert_array_equal(result.distances[i], np.array(exact, dtype=float))
         rows = [r for r, d in enumerate(exact) if d == min(exact)]
-        assert (found.winner[i], found.tied[i]) == first_and_tied(rows)
+        assert (result.winner[i], result.tied[i]) == first_and_tied(rows)
 
 
 @pytest.mark.parametrize("name", ["hinge", "squared_hinge", "linear"])
 @given(given_=codes_and_scores(st.integers(-60, 60).map(lambda j: j / 10)))
 def test_ties_are_seen_although_tenths_are_rounded(name, given_):
     code, scores = given_
-    found = ecoc.decode(scores, code, name)
+    result = ecoc.decode(scores, code, name)
     for i, f in enumerate(scores):
         tenths = [Fraction(round(10 * v), 10) for v in f]
         exact = [sum(exact_term(name, int(m) * v) for m, v in zip(row, tenths, strict=True)) for row in code]
         rows = [r for r, d in enumerate(exact) if d == min(exact)]
-        assert (found.winner[i], found.tied[i]) == first_and_tied(rows)
+        assert (result.winner[i], result.tied[i]) == first_and_tied(rows)
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -410,10 +412,10 @@ def test_distances_are_sums_of_losses(name, given_):
 def test_the_order_of_the_columns_does_not_matter(name, given_, data):
     code, scores = given_
     order = data.draw(st.permutations(range(code.shape[1])))
-    found = ecoc.decode(scores, code, name)
+    result = ecoc.decode(scores, code, name)
     moved = ecoc.decode(scores[:, order], code[:, order], name)
-    np.testing.assert_array_equal(found.winner, moved.winner)
-    np.testing.assert_array_equal(found.tied, moved.tied)
+    np.testing.assert_array_equal(result.winner, moved.winner)
+    np.testing.assert_array_equal(result.tied, moved.tied)
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -423,40 +425,40 @@ def test_the_sign_of_a_column_does_not_matter(name, given_, data):
     signs = np.array(
         data.draw(st.lists(st.sampled_from([-1, 1]), min_size=code.shape[1], max_size=code.shape[1]))
     )
-    found = ecoc.decode(scores, code, name)
+    result = ecoc.decode(scores, code, name)
     turned = ecoc.decode(scores * signs, code * signs, name)
-    np.testing.assert_array_equal(found.winner, turned.winner)
-    np.testing.assert_array_equal(found.tied, turned.tied)
+    np.testing.assert_array_equal(result.winner, turned.winner)
+    np.testing.assert_array_equal(result.tied, turned.tied)
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
 @given(code=codes())
 def test_scores_of_zero_tie_all_rows(name, code):
-    found = ecoc.decode(np.zeros((1, code.shape[1])), code, name)
-    assert found.winner[0] == 0
-    assert found.tied[0]
-    assert len(set(found.distances[0].tolist())) == 1
+    result = ecoc.decode(np.zeros((1, code.shape[1])), code, name)
+    assert result.winner[0] == 0
+    assert result.tied[0]
+    assert len(set(result.distances[0].tolist())) == 1
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
 @pytest.mark.parametrize("shift", range(3))
 def test_of_three_tied_classes_the_first_wins_however_they_are_named(name, shift):
-    # each machine of the three pairs lets another class win
+    # each classifier of the three pairs lets another class win
     code = np.roll(ecoc.all_pairs(3), shift, axis=0)
-    found = ecoc.decode(np.array([[0.3, -0.3, 0.3]]), code, name)
-    assert found.winner[0] == 0
-    assert found.tied[0]
+    result = ecoc.decode(np.array([[0.3, -0.3, 0.3]]), code, name)
+    assert result.winner[0] == 0
+    assert result.tied[0]
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
 @given(given_=codes_and_scores(st.integers(-30, 30).map(lambda j: j / 10)))
 def test_distances_agree_with_winner_and_ties(name, given_):
     code, scores = given_
-    found = ecoc.decode(scores, code, name)
-    for values in [found.distances] + ([found.log_distances] if name == "exponential" else []):
-        np.testing.assert_array_equal(values.argmin(axis=1), found.winner)
+    result = ecoc.decode(scores, code, name)
+    for values in [result.distances] + ([result.log_distances] if name == "exponential" else []):
+        np.testing.assert_array_equal(values.argmin(axis=1), result.winner)
         np.testing.assert_array_equal(
-            (values == values.min(axis=1, keepdims=True)).sum(axis=1) > 1, found.tied
+            (values == values.min(axis=1, keepdims=True)).sum(axis=1) > 1, result.tied
         )
 
 
@@ -466,17 +468,17 @@ def test_an_example_is_decoded_alike_alone_and_among_many(name):
     code = ecoc.sparse(9, random_state=0)
     scores = rng.integers(-9, 10, size=(30000, code.shape[1])) / 10  # several chunks, many ties
     scores[::7] *= 1000
-    found = ecoc.decode(scores, code, name)
+    result = ecoc.decode(scores, code, name)
     some = np.arange(0, len(scores), 97)
     alone = [ecoc.decode(scores[i : i + 1], code, name) for i in some]
-    np.testing.assert_array_equal(found.winner[some], np.concatenate([a.winner for a in alone]))
-    np.testing.assert_array_equal(found.tied[some], np.concatenate([a.tied for a in alone]))
+    np.testing.assert_array_equal(result.winner[some], np.concatenate([a.winner for a in alone]))
+    np.testing.assert_array_equal(result.tied[some], np.concatenate([a.tied for a in alone]))
     np.testing.assert_allclose(
-        found.distances[some], np.vstack([a.distances for a in alone]), rtol=1e-12, atol=1e-9
+        result.distances[some], np.vstack([a.distances for a in alone]), rtol=1e-12, atol=1e-9
     )
     if name == "exponential":
         np.testing.assert_allclose(
-            found.log_distances[some], np.vstack([a.log_distances for a in alone]), rtol=1e-14, atol=1e-12
+            result.log_distances[some], np.vstack([a.log_distances for a in alone]), rtol=1e-14, atol=1e-12
         )
 
 
@@ -496,16 +498,16 @@ def test_the_type_and_layout_of_scores_do_not_matter(name):
         scores.tolist(),
     ]
     for variant in variants:
-        found = ecoc.decode(variant, code, name)
-        np.testing.assert_array_equal(found.winner, expected.winner)
-        np.testing.assert_allclose(found.distances, expected.distances, rtol=1e-14)
-        assert found.distances.dtype == np.float64
+        result = ecoc.decode(variant, code, name)
+        np.testing.assert_array_equal(result.winner, expected.winner)
+        np.testing.assert_allclose(result.distances, expected.distances, rtol=1e-14)
+        assert result.distances.dtype == np.float64
 
 
 def test_no_scores_give_no_winners():
-    found = ecoc.decode(np.empty((0, 3)), ecoc.one_vs_all(3), "hinge")
-    assert found.winner.shape == found.tied.shape == (0,)
-    assert found.distances.shape == (0, 3)
+    result = ecoc.decode(np.empty((0, 3)), ecoc.one_vs_all(3), "hinge")
+    assert result.winner.shape == result.tied.shape == (0,)
+    assert result.distances.shape == (0, 3)
 
 
 @pytest.mark.parametrize("name", ["hinge", "exponential", "logistic", "linear", "squared_hinge"])
@@ -546,23 +548,23 @@ def test_a_callable_is_a_loss_like_another(given_):
 def test_a_large_term_that_rows_share_hides_nothing(name):
     # classes 1 and 2 pay for -1e9 in column 1, class 3 pays more in column 4; columns 2 and 3 decide
     code = np.array([[1, 1, -1, 1], [1, -1, 1, 1], [-1, 1, 1, -1]])
-    found = ecoc.decode([[-1e9, 1e-7, 0.0, 2e9], [-1e9, -1e-7, 0.0, 2e9], [-1e9, 0.0, 0.0, 2e9]], code, name)
-    np.testing.assert_array_equal(found.winner, [0, 1, 0])
-    np.testing.assert_array_equal(found.tied, [False, False, True])
+    result = ecoc.decode([[-1e9, 1e-7, 0.0, 2e9], [-1e9, -1e-7, 0.0, 2e9], [-1e9, 0.0, 0.0, 2e9]], code, name)
+    np.testing.assert_array_equal(result.winner, [0, 1, 0])
+    np.testing.assert_array_equal(result.tied, [False, False, True])
 
 
 def test_a_callable_may_be_negative_and_not_convex():
     code, scores = ecoc.one_vs_all(3), np.array([[0.1, 0.2, 0.3], [0.0, 0.0, 0.0], [-3.0, 5.0, 1.0]])
-    found = ecoc.decode(scores, code, lambda z: np.sin(z) - 2)
+    result = ecoc.decode(scores, code, lambda z: np.sin(z) - 2)
     naive = (np.sin(code[None] * scores[:, None, :]) - 2).sum(axis=2)
-    np.testing.assert_allclose(found.distances, naive, rtol=1e-14)
-    np.testing.assert_array_equal(found.tied, [False, True, False])
+    np.testing.assert_allclose(result.distances, naive, rtol=1e-14)
+    np.testing.assert_array_equal(result.tied, [False, True, False])
 
 
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (lambda z: z.sum(axis=1), r"must answer one number for each margin"),
+        (lambda z: z.sum(axis=1), r"must return one number for each margin"),
         (lambda z: np.where(z > 1, np.nan, 0.0), r"must be finite, found nan at z = 2"),
         (lambda z: np.where(z > 1, np.inf, 0.0), r"must be finite, found inf at z = 2"),
         ("huber", "unknown loss 'huber'; allowed are exponential"),
@@ -591,15 +593,15 @@ def test_scores_that_are_none_are_refused(scores, message, name):
         ecoc.decode(scores, ecoc.one_vs_all(3), name)
 
 
-def test_a_loss_that_overflows_says_so():
+def test_a_loss_that_overflows_is_refused():
     with pytest.raises(ValueError, match=r"'squared_hinge' overflows at scores of magnitude 1e\+200"):
         ecoc.decode([[1e200, -1e200, 0.0]], ecoc.one_vs_all(3), "squared_hinge")
 
 
 @pytest.mark.parametrize("name", ["hamming", "hinge", "logistic", "linear", "exponential"])
 def test_scores_near_the_end_of_the_range_are_decoded(name):
-    found = ecoc.decode([[-1e308, 1e300, 0.0]], ecoc.one_vs_all(3), name)
-    assert found.winner.tolist() == [1]
+    result = ecoc.decode([[-1e308, 1e300, 0.0]], ecoc.one_vs_all(3), name)
+    assert result.winner.tolist() == [1]
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -608,10 +610,10 @@ def test_memory_beyond_the_scores_is_less_than_the_scores(name):
     code = ecoc.dense(26, 40, random_state=0)
     with threadpool_limits(2):
         tracemalloc.start()
-        found = ecoc.decode(scores, code, name)
+        result = ecoc.decode(scores, code, name)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    assert found.distances.shape == (300_000, 26)
+    assert result.distances.shape == (300_000, 26)
     assert peak <= scores.nbytes
 
 
@@ -621,14 +623,14 @@ def test_threads_do_not_change_a_bit(name):
     code = ecoc.sparse(9, random_state=0)
     scores = rng.integers(-9, 10, size=(30000, code.shape[1])) * 0.1
     scores[::5] *= 1000
-    found = []
+    result = []
     for threads in (1, 4):
         with threadpool_limits(threads, user_api="blas"):
-            found.append(ecoc.decode(scores, code, name))
-    for one, other in zip(*[(f.winner, f.tied, f.distances) for f in found], strict=True):
+            result.append(ecoc.decode(scores, code, name))
+    for one, other in zip(*[(f.winner, f.tied, f.distances) for f in result], strict=True):
         np.testing.assert_array_equal(one, other)
     if name == "exponential":
-        np.testing.assert_array_equal(found[0].log_distances, found[1].log_distances)
+        np.testing.assert_array_equal(result[0].log_distances, result[1].log_distances)
 
 
 def test_the_error_state_of_the_caller_holds_in_every_thread():
@@ -655,20 +657,20 @@ MAGNITUDES = {
 @given(data=st.data())
 def test_exponential_decoding_is_exact(kind, data):
     code, scores = data.draw(codes_and_scores(MAGNITUDES[kind], max_n=2))
-    found = ecoc.decode(scores, code, "exponential")
+    result = ecoc.decode(scores, code, "exponential")
     for i, f in enumerate(scores):
-        assert (found.winner[i], found.tied[i]) == first_and_tied(exponential_champions(f, code))
+        assert (result.winner[i], result.tied[i]) == first_and_tied(exponential_champions(f, code))
 
 
 @pytest.mark.parametrize("kind", MAGNITUDES)
 @given(data=st.data())
 def test_log_distances_are_finite_and_agree_with_the_winner(kind, data):
     code, scores = data.draw(codes_and_scores(MAGNITUDES[kind]))
-    found = ecoc.decode(scores, code, "exponential")
-    logs = found.log_distances
+    result = ecoc.decode(scores, code, "exponential")
+    logs = result.log_distances
     assert np.isfinite(logs).all()
-    np.testing.assert_array_equal(logs.argmin(axis=1), found.winner)
-    np.testing.assert_array_equal((logs == logs.min(axis=1, keepdims=True)).sum(axis=1) > 1, found.tied)
+    np.testing.assert_array_equal(logs.argmin(axis=1), result.winner)
+    np.testing.assert_array_equal((logs == logs.min(axis=1, keepdims=True)).sum(axis=1) > 1, result.tied)
 
 
 def test_only_exponential_decoding_has_logarithms():
@@ -676,22 +678,22 @@ def test_only_exponential_decoding_has_logarithms():
 
 
 @pytest.mark.parametrize("common", [40.0, 300.0, 1e4])
-def test_rows_that_share_a_dominating_term_are_told_apart(common):
+def test_rows_that_share_a_dominating_term_are_separated(common):
     # columns 1 and 4 make every class pay e^common once; columns 2 and 3 decide
     code = np.array([[1, 1, -1, 1], [1, -1, 1, 1], [-1, 1, 1, -1]])
     scores = [[-common, a, b, common] for a, b in [(0.5, -0.25), (-0.5, 0.25), (0.5, 0.25)]]
     np.testing.assert_array_equal(ecoc.decode(scores, code, "exponential").winner, [0, 1, 2])
 
 
-def test_rows_whose_equal_dominating_terms_stand_in_different_columns_are_told_apart():
+def test_rows_whose_equal_dominating_terms_stand_in_different_columns_are_separated():
     # both rows pay e^10000 once, for another column each; the third column decides
     code = np.array([[1, -1, -1], [-1, 1, 1]])
-    found = ecoc.decode([[1e4, 1e4, 1e-3], [1e4, 1e4, -1e-3], [1e4, 1e4, 0.0]], code, "exponential")
-    np.testing.assert_array_equal(found.winner, [1, 0, 0])
-    np.testing.assert_array_equal(found.tied, [False, False, True])
+    result = ecoc.decode([[1e4, 1e4, 1e-3], [1e4, 1e4, -1e-3], [1e4, 1e4, 0.0]], code, "exponential")
+    np.testing.assert_array_equal(result.winner, [1, 0, 0])
+    np.testing.assert_array_equal(result.tied, [False, False, True])
 
 
-def test_sums_of_different_terms_that_agree_to_all_digits_are_told_apart():
+def test_sums_of_different_terms_that_agree_to_all_digits_are_separated():
     """e^a + e^b against e^c + e^d, where d is the rounded number that would make them equal."""
     rng = np.random.default_rng(0)
     code = np.array([[-1, -1, 1, 1], [1, 1, -1, -1]])
@@ -711,9 +713,9 @@ def test_sums_of_different_terms_that_agree_to_all_digits_are_told_apart():
             small = [Decimal(-v).exp() for v in f]
             first = power[0] + power[1] + small[2] + small[3]
             second = small[0] + small[1] + power[2] + power[3]
-        found = ecoc.decode([f], code, "exponential")
-        assert found.winner[0] == int(second < first)
-        assert not found.tied[0]
+        result = ecoc.decode([f], code, "exponential")
+        assert result.winner[0] == int(second < first)
+        assert not result.tied[0]
 
 
 def test_thousands_of_random_scores_are_decided_exactly():
@@ -722,9 +724,9 @@ def test_thousands_of_random_scores_are_decided_exactly():
     mixed = rng.normal(size=(2000, 8)) * 10.0 ** rng.uniform(-3, 4, size=(2000, 8))
     few = rng.choice([-1e4, 1e4], size=(500, 8)), rng.choice([-300.0, -299.0, 0.0, 1.0, 300.0], size=(500, 8))
     scores = np.concatenate([mixed.clip(-1e4, 1e4), *few])
-    found = ecoc.decode(scores, code, "exponential")
+    result = ecoc.decode(scores, code, "exponential")
     expected = [first_and_tied(exponential_champions(f, code)) for f in scores]
-    assert list(zip(found.winner, found.tied, strict=True)) == expected
+    assert list(zip(result.winner, result.tied, strict=True)) == expected
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -739,22 +741,22 @@ def test_the_bound_is_the_definition(name, given_, data):
     code, scores = given_
     (n, l), k = scores.shape, len(code)
     y = data.draw(hnp.arrays(np.int64, n, elements=st.integers(0, k - 1)))
-    found = ecoc.training_error_bound(scores, y, code, name)
+    result = ecoc.training_error_bound(scores, y, code, name)
     one = loss.get("zero_one" if name == "hamming" else name)
     paid = [[float(one(int(code[c, s]) * f[s])) for s in range(l)] for f, c in zip(scores, y, strict=True)]
     rho = min(rho_twin(code[r], code[q]) for r, q in combinations(range(k), 2))
     delta = min(separation_twin(code[r], code[q]) for r, q in combinations(range(k), 2))
     at_zero = float(one(0.0))
-    assert found.rho == rho
-    assert found.epsilon == pytest.approx(np.mean(paid), rel=1e-12)
-    assert found.bound == pytest.approx(l * np.mean(paid) / (float(rho) * at_zero), rel=1e-12)
+    assert result.rho == rho
+    assert result.epsilon == pytest.approx(np.mean(paid), rel=1e-12)
+    assert result.bound == pytest.approx(l * np.mean(paid) / (float(rho) * at_zero), rel=1e-12)
     if len({(row == 0).sum() for row in code}) > 1:
-        assert found.sharper is None
+        assert result.sharper is None
     else:
         nonzero = [
             sum(p for p, m in zip(row, code[c], strict=True) if m) for row, c in zip(paid, y, strict=True)
         ]
-        assert found.sharper == pytest.approx(np.mean(nonzero) / (delta * at_zero), rel=1e-12, abs=1e-300)
+        assert result.sharper == pytest.approx(np.mean(nonzero) / (delta * at_zero), rel=1e-12, abs=1e-300)
 
 
 @given(given_=codes_and_scores(st.integers(-4, 4).map(lambda j: j / 2)), data=st.data())
@@ -773,26 +775,26 @@ def test_a_tie_with_the_right_class_is_an_error(given_, data):
 def test_the_error_is_at_most_both_bounds(name, given_, data):
     code, scores = given_
     y = data.draw(hnp.arrays(np.int64, len(scores), elements=st.integers(0, len(code) - 1)))
-    found = ecoc.training_error_bound(scores, y, code, name)
-    assert found.error <= found.bound * (1 + 1e-12)
-    if found.sharper is not None:
-        assert found.error <= found.sharper * (1 + 1e-12)
+    result = ecoc.training_error_bound(scores, y, code, name)
+    assert result.error <= result.bound * (1 + 1e-12)
+    if result.sharper is not None:
+        assert result.error <= result.sharper * (1 + 1e-12)
 
 
 def test_the_bound_is_reached():
-    # OvA, k = 2, both machines silent: every row ties, epsilon = L(0), and l epsilon / (rho L(0)) = 1
-    found = ecoc.training_error_bound(np.zeros((3, 2)), [0, 1, 1], ecoc.one_vs_all(2), "hinge")
-    assert (found.error, found.bound, found.sharper) == (1.0, 1.0, 1.0)
+    # OvA, k = 2, both classifiers silent: every row ties, epsilon = L(0), and l epsilon / (rho L(0)) = 1
+    result = ecoc.training_error_bound(np.zeros((3, 2)), [0, 1, 1], ecoc.one_vs_all(2), "hinge")
+    assert (result.error, result.bound, result.sharper) == (1.0, 1.0, 1.0)
 
 
 @pytest.mark.parametrize("k", [3, 4, 5, 6, 9])
-def test_for_all_pairs_only_the_sharper_bound_says_something_from_five_classes_on(k):
+def test_for_all_pairs_only_the_sharper_bound_is_not_vacuous_from_five_classes_on(k):
     code = ecoc.all_pairs(k)
-    found = ecoc.training_error_bound(2.0 * code, np.arange(k), code, "hinge")  # no binary loss at all
-    assert found.error == found.sharper == 0
-    assert (found.bound > 1) == (k >= 5)
+    result = ecoc.training_error_bound(2.0 * code, np.arange(k), code, "hinge")  # no binary loss at all
+    assert result.error == result.sharper == 0
+    assert (result.bound > 1) == (k >= 5)
     zeros = comb(k, 2) - (k - 1)
-    assert found.bound == pytest.approx(zeros / ((comb(k, 2) + 1) / 2), rel=1e-14)
+    assert result.bound == pytest.approx(zeros / ((comb(k, 2) + 1) / 2), rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -803,7 +805,7 @@ def test_for_all_pairs_only_the_sharper_bound_says_something_from_five_classes_o
         (lambda z: np.exp(-(z**2)), r"needs \(L\(z\) \+ L\(-z\)\) / 2 >= L\(0\) = 1"),
     ],
 )
-def test_a_loss_about_which_the_theorem_says_nothing_is_refused(bad, message):
+def test_a_loss_outside_the_theorem_is_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         ecoc.training_error_bound([[3.0, -1.0]], [0], ecoc.one_vs_all(2), bad)
 
@@ -828,14 +830,14 @@ def test_equal_rows_have_no_bound():
 
 
 def test_rows_that_no_column_separates_have_no_sharper_bound():
-    found = ecoc.training_error_bound([[1.0, 1.0]], [0], [[1, 0], [0, 1]], loss="hinge")
-    assert found.sharper is None
-    assert found.bound == 1.0  # rho = 1, and the zero of row 1 costs 1
+    result = ecoc.training_error_bound([[1.0, 1.0]], [0], [[1, 0], [0, 1]], loss="hinge")
+    assert result.sharper is None
+    assert result.bound == 1.0  # rho = 1, and the zero of row 1 costs 1
 
 
 def test_an_exponential_bound_may_overflow_silently():
-    found = ecoc.training_error_bound([[-1e4, 1e4]], [0], ecoc.one_vs_all(2), "exponential")
-    assert (found.error, found.bound) == (1.0, np.inf)
+    result = ecoc.training_error_bound([[-1e4, 1e4]], [0], ecoc.one_vs_all(2), "exponential")
+    assert (result.error, result.bound) == (1.0, np.inf)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -851,29 +853,29 @@ def test_an_exponential_bound_may_overflow_silently():
 )
 def test_predict_is_the_first_argmax_of_the_decision_function(iris, base, code, decoding):
     X, y = iris
-    machine = ecoc.OutputCode(base, code=code, decoding=decoding, random_state=0).fit(X, y)
-    values = machine.decision_function(X)
+    model = ecoc.OutputCode(base, code=code, decoding=decoding, random_state=0).fit(X, y)
+    values = model.decision_function(X)
     assert values.shape == (150, 3)
-    np.testing.assert_array_equal(machine.predict(X), machine.classes_[values.argmax(axis=1)])
+    np.testing.assert_array_equal(model.predict(X), model.classes_[values.argmax(axis=1)])
 
 
 @pytest.mark.parametrize("decoding", BUILT_IN)
 @pytest.mark.parametrize("code", ["all-pairs", "one-vs-all", "exhaustive", "dense", "sparse"])
 def test_two_classes_are_decided_by_the_sign(iris, code, decoding):
     X, y = iris[0][50:], iris[1][50:]
-    machine = ecoc.OutputCode(LogisticRegression(), code=code, decoding=decoding, random_state=0).fit(X, y)
-    values = machine.decision_function(X)
+    model = ecoc.OutputCode(LogisticRegression(), code=code, decoding=decoding, random_state=0).fit(X, y)
+    values = model.decision_function(X)
     assert values.shape == (100,)
-    np.testing.assert_array_equal(machine.predict(X), machine.classes_[(values > 0).astype(int)])
+    np.testing.assert_array_equal(model.predict(X), model.classes_[(values > 0).astype(int)])
 
 
 def test_the_decision_function_is_minus_the_distance(iris):
     X, y = iris
     for decoding in BUILT_IN:
-        machine = ecoc.OutputCode(RidgeClassifier(), decoding=decoding).fit(X, y)
-        found = ecoc.decode(machine.column_scores(X), machine.code_, decoding)
-        expected = found.log_distances if decoding == "exponential" else found.distances
-        np.testing.assert_array_equal(machine.decision_function(X), -expected)
+        model = ecoc.OutputCode(RidgeClassifier(), decoding=decoding).fit(X, y)
+        result = ecoc.decode(model.column_scores(X), model.code_, decoding)
+        expected = result.log_distances if decoding == "exponential" else result.distances
+        np.testing.assert_array_equal(model.decision_function(X), -expected)
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
@@ -893,9 +895,9 @@ def test_a_column_is_trained_on_the_classes_that_it_uses():
     y = np.array(["b", "a", "c", "d"] * 3)
     weight = np.arange(12.0) + 1
     code = ecoc.all_pairs(4)
-    machine = ecoc.OutputCode(Recorder(), code=code).fit(X, y, sample_weight=weight)
+    model = ecoc.OutputCode(Recorder(), code=code).fit(X, y, sample_weight=weight)
     row = {"a": 0, "b": 1, "c": 2, "d": 3}
-    for s, fitted in enumerate(machine.estimators_):
+    for s, fitted in enumerate(model.estimators_):
         expected = [(X[i, 0], code[row[y[i]], s], weight[i]) for i in range(12) if code[row[y[i]], s] != 0]
         seen = list(zip(fitted.seen_[0][:, 0], fitted.seen_[1], fitted.seen_[2], strict=True))
         assert seen == expected
@@ -905,8 +907,8 @@ def test_all_pairs_by_hamming_agrees_with_one_vs_one(digits):
     X, y = digits
     ours = ecoc.OutputCode(LinearSVC(random_state=0), decoding="hamming").fit(X, y)
     peer = OneVsOneClassifier(LinearSVC(random_state=0)).fit(X, y)
-    found = ecoc.decode(ours.column_scores(X), ours.code_)
-    clear = ~found.tied  # the peer breaks ties by the scores
+    result = ecoc.decode(ours.column_scores(X), ours.code_)
+    clear = ~result.tied  # the peer breaks ties by the scores
     assert clear.mean() > 0.8
     np.testing.assert_array_equal(ours.predict(X)[clear], peer.predict(X)[clear])
 
@@ -940,19 +942,19 @@ def test_columns_can_be_fitted_side_by_side(digits):
 def test_labels_may_be_of_any_kind(iris, labels):
     X, y = iris
     labels = np.array(labels)[np.unique(y, return_inverse=True)[1]]
-    machine = ecoc.OutputCode(GaussianNB(), decoding="logistic").fit(X, labels)
-    np.testing.assert_array_equal(machine.classes_, np.unique(labels))
-    assert machine.predict(X).dtype == labels.dtype
-    assert machine.score(X, labels) > 0.9
+    model = ecoc.OutputCode(GaussianNB(), decoding="logistic").fit(X, labels)
+    np.testing.assert_array_equal(model.classes_, np.unique(labels))
+    assert model.predict(X).dtype == labels.dtype
+    assert model.score(X, labels) > 0.9
 
 
 def test_certain_probabilities_give_finite_scores(iris):
     X, y = iris
     forest = RandomForestClassifier(5, random_state=0)
-    machine = ecoc.OutputCode(forest, decoding="exponential").fit(X, y)
-    probabilities = machine.estimators_[0].predict_proba(X)[:, 1]
+    model = ecoc.OutputCode(forest, decoding="exponential").fit(X, y)
+    probabilities = model.estimators_[0].predict_proba(X)[:, 1]
     assert {0.0, 1.0} <= set(probabilities.tolist())
-    scores = machine.column_scores(X)[:, 0]
+    scores = model.column_scores(X)[:, 0]
     middle = (probabilities > 0) & (probabilities < 1)
     p = probabilities[middle]
     np.testing.assert_allclose(scores[middle], np.log(p / (1 - p)), atol=1e-12)
@@ -969,21 +971,21 @@ def test_a_weight_counts_as_so_many_copies(iris, base):
     np.testing.assert_allclose(weighted.column_scores(X), repeated.column_scores(X), rtol=1e-6, atol=1e-9)
 
 
-def test_data_frames_reach_the_machines_as_data_frames(iris):
+def test_data_frames_reach_the_classifiers_as_data_frames(iris):
     pd = pytest.importorskip("pandas")
     X, y = iris
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(colour=np.where(X[:, 0] > 6, "red", "blue"))
     columns = make_column_transformer((OneHotEncoder(), ["colour"]), (StandardScaler(), ["a", "b", "c", "d"]))
-    machine = ecoc.OutputCode(make_pipeline(columns, LogisticRegression())).fit(frame, y)
-    assert machine.feature_names_in_.tolist() == ["a", "b", "c", "d", "colour"]
-    assert machine.n_features_in_ == 5
-    assert machine.score(frame, y) > 0.9
+    model = ecoc.OutputCode(make_pipeline(columns, LogisticRegression())).fit(frame, y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d", "colour"]
+    assert model.n_features_in_ == 5
+    assert model.score(frame, y) > 0.9
     with pytest.raises(ValueError, match="columns are missing"):
-        machine.predict(frame.drop(columns="colour"))
+        model.predict(frame.drop(columns="colour"))
 
 
 @pytest.mark.parametrize("layout", ["csr_matrix", "csc_array", "coo_matrix"])
-def test_sparse_data_give_the_same_machine(digits, layout):
+def test_sparse_data_give_the_same_classifier(digits, layout):
     sp = pytest.importorskip("scipy.sparse")
     X, y = digits
     full = ecoc.OutputCode(LinearSVC(random_state=0), decoding="hinge").fit(X, y)
@@ -995,10 +997,10 @@ def test_the_estimator_itself_is_left_alone(iris):
     X, y = iris
     base = LogisticRegression()
     code = ecoc.one_vs_all(3)
-    machine = ecoc.OutputCode(base, code=code)
-    fitted = clone(machine).fit(X, y)
+    model = ecoc.OutputCode(base, code=code)
+    fitted = clone(model).fit(X, y)
     assert not hasattr(base, "coef_")
-    assert not hasattr(machine, "code_")
+    assert not hasattr(model, "code_")
     np.testing.assert_array_equal(fitted.code_, code)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(X), fitted.predict(X))
 
@@ -1011,13 +1013,13 @@ def test_the_random_state_draws_the_code(digits):
     assert (drawn[0] != drawn[2]).any()
 
 
-def test_the_bound_of_a_fitted_machine_is_that_of_its_scores(iris):
+def test_the_bound_of_a_fitted_classifier_is_that_of_its_scores(iris):
     X, y = iris
-    machine = ecoc.OutputCode(LogisticRegression(), decoding="logistic").fit(X, y)
-    rows = np.searchsorted(machine.classes_, y)
-    expected = ecoc.training_error_bound(machine.column_scores(X), rows, machine.code_, "logistic")
-    assert machine.training_error_bound(X, y) == expected
-    assert expected.error >= 1 - machine.score(X, y) - 1e-12
+    model = ecoc.OutputCode(LogisticRegression(), decoding="logistic").fit(X, y)
+    rows = np.searchsorted(model.classes_, y)
+    expected = ecoc.training_error_bound(model.column_scores(X), rows, model.code_, "logistic")
+    assert model.training_error_bound(X, y) == expected
+    assert expected.error >= 1 - model.score(X, y) - 1e-12
     assert expected.error <= expected.sharper
 
 
@@ -1058,14 +1060,14 @@ def test_errors_name_the_column(iris):
 
 
 @pytest.mark.parametrize("code", ["all-pairs", "one-vs-all", "sparse"])
-def test_batches_make_the_same_machine_as_all_at_once(digits, code):
+def test_batches_make_the_same_classifier_as_all_at_once(digits, code):
     X, y = digits
-    machine = ecoc.OutputCode(MultinomialNB(), code=code, random_state=0)
+    model = ecoc.OutputCode(MultinomialNB(), code=code, random_state=0)
     for part in np.array_split(np.arange(600), 3):
-        machine.partial_fit(X[part], y[part], classes=np.arange(10))
+        model.partial_fit(X[part], y[part], classes=np.arange(10))
     whole = ecoc.OutputCode(MultinomialNB(), code=code, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(machine.code_, whole.code_)
-    np.testing.assert_allclose(machine.column_scores(X), whole.column_scores(X), atol=1e-9)
+    np.testing.assert_array_equal(model.code_, whole.code_)
+    np.testing.assert_allclose(model.column_scores(X), whole.column_scores(X), atol=1e-9)
 
 
 @pytest.mark.parametrize("code", ["all-pairs", "one-vs-all", "sparse"])

@@ -35,8 +35,8 @@ ends_early = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 
 def fresh(name, **parameters):
-    machine = clone(ESTIMATORS[name].configurations[0]).set_params(**(ESTIMATORS[name].exact or {}))
-    return clone(machine).set_params(**parameters)
+    model = clone(ESTIMATORS[name].configurations[0]).set_params(**(ESTIMATORS[name].exact or {}))
+    return clone(model).set_params(**parameters)
 
 
 def sample(name, seed=0, noise=4, n=8, k=3):
@@ -50,25 +50,25 @@ def strangers(name):
     return sample(name, seed=1, noise=12)[0]
 
 
-def answers(machine, X):
+def predicted(model, X):
     methods = ("predict", "decision_function", "predict_proba", "scores")
-    return {method: getattr(machine, method)(X) for method in methods if hasattr(machine, method)}
+    return {method: getattr(model, method)(X) for method in methods if hasattr(model, method)}
 
 
-def assert_equal(found, wanted, close=1e-12):
-    assert found.keys() == wanted.keys()
-    assert found["predict"].tolist() == wanted["predict"].tolist()
-    for method in found.keys() - {"predict"}:
-        np.testing.assert_allclose(found[method], wanted[method], rtol=close, atol=close, err_msg=method)
+def assert_equal(result, wanted, close=1e-12):
+    assert result.keys() == wanted.keys()
+    assert result["predict"].tolist() == wanted["predict"].tolist()
+    for method in result.keys() - {"predict"}:
+        np.testing.assert_allclose(result[method], wanted[method], rtol=close, atol=close, err_msg=method)
 
 
-def assert_first_argmax(machine, found):
+def assert_first_argmax(model, result):
     """The prediction is the first of the largest values, by each method that predict may decide by."""
-    deciding = [found[method] for method in ("scores", "decision_function") if method in found]
-    for values in deciding or [found[method] for method in ("predict_proba",) if method in found]:
+    deciding = [result[method] for method in ("scores", "decision_function") if method in result]
+    for values in deciding or [result[method] for method in ("predict_proba",) if method in result]:
         assert np.isfinite(values).all()
         first = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-        assert found["predict"].tolist() == machine.classes_[first].tolist()
+        assert result["predict"].tolist() == model.classes_[first].tolist()
 
 
 def plain(value):
@@ -89,14 +89,14 @@ def plain(value):
 
 
 # ---------------------------------------------------------------------------------------------------
-# The list, and what scikit-learn asks
+# The list, and what scikit-learn requires
 
 
 def test_the_list_is_complete():
     modules = [each.name for each in pkgutil.iter_modules(mcutils.__path__) if each.name[0] != "_"]
     modules = [import_module(f"mcutils.{name}") for name in modules]
     public = [getattr(module, name) for module in modules for name in module.__all__]
-    estimators = {found for found in public if isclass(found) and issubclass(found, BaseEstimator)}
+    estimators = {result for result in public if isclass(result) and issubclass(result, BaseEstimator)}
     assert estimators == set(KINDS.values())
     for name in NAMES:
         assert {type(configured).__name__ for configured in ESTIMATORS[name].configurations} == {name}
@@ -120,15 +120,15 @@ def test_scikit_learn_accepts_it(estimator, check):
 @of(NAMES)
 def test_conventions(name):
     X, y = sample(name)
-    machine = fresh(name)
-    before = plain(machine.get_params())
-    assert machine.fit(X, y) is machine
-    assert plain(machine.get_params()) == before
-    learned = vars(machine).keys() - machine.get_params(deep=False).keys()
+    model = fresh(name)
+    before = plain(model.get_params())
+    assert model.fit(X, y) is model
+    assert plain(model.get_params()) == before
+    learned = vars(model).keys() - model.get_params(deep=False).keys()
     assert [each for each in learned if not each.startswith("_") and not each.endswith("_")] == []
-    assert (machine.n_features_in_, machine.classes_.tolist()) == (3, sorted(set(y.tolist())))
-    assert machine.score(X, y) == 1.0
-    assert_first_argmax(machine, answers(machine, strangers(name)))
+    assert (model.n_features_in_, model.classes_.tolist()) == (3, sorted(set(y.tolist())))
+    assert model.score(X, y) == 1.0
+    assert_first_argmax(model, predicted(model, strangers(name)))
 
 
 @of(NAMES)
@@ -138,7 +138,7 @@ def test_names_of_features_are_compared(name):
     frame = pandas.DataFrame(X, columns=["one", "two", "three"], index=range(len(X), 0, -1))
     named, nameless = fresh(name).fit(frame, y), fresh(name).fit(X, y)
     assert named.feature_names_in_.tolist() == ["one", "two", "three"]
-    assert_equal(answers(named, frame), answers(nameless, X))
+    assert_equal(predicted(named, frame), predicted(nameless, X))
     with pytest.warns(UserWarning, match=r"^X does not have valid feature names, but \w+ was fitted with"):
         named.predict(X)
     with pytest.warns(UserWarning, match=r"^X has feature names, but \w+ was fitted without"):
@@ -153,12 +153,12 @@ def test_names_of_features_are_compared(name):
 # Copies
 
 
-def through_pickle(machine, path):
-    return pickle.loads(pickle.dumps(machine))
+def through_pickle(model, path):
+    return pickle.loads(pickle.dumps(model))
 
 
-def through_joblib(machine, path, **how):
-    joblib.dump(machine, path / "copy")
+def through_joblib(model, path, **how):
+    joblib.dump(model, path / "copy")
     return joblib.load(path / "copy", **how)
 
 
@@ -166,13 +166,13 @@ def through_joblib(machine, path, **how):
 @of(NAMES)
 def test_a_copy_is_equal_before_and_after_fit(name, copied, tmp_path):
     X, y = sample(name)
-    machine = fresh(name)
-    assert plain(vars(copied(machine, tmp_path))) == plain(vars(machine))
-    early = copied(machine, tmp_path).fit(X, y)
-    late = copied(machine.fit(X, y), tmp_path)
-    assert plain(vars(early)) == plain(vars(machine)) == plain(vars(late))
-    for copy in (early, late, through_joblib(machine, tmp_path, mmap_mode="r")):
-        assert_equal(answers(copy, strangers(name)), answers(machine, strangers(name)))
+    model = fresh(name)
+    assert plain(vars(copied(model, tmp_path))) == plain(vars(model))
+    early = copied(model, tmp_path).fit(X, y)
+    late = copied(model.fit(X, y), tmp_path)
+    assert plain(vars(early)) == plain(vars(model)) == plain(vars(late))
+    for copy in (early, late, through_joblib(model, tmp_path, mmap_mode="r")):
+        assert_equal(predicted(copy, strangers(name)), predicted(model, strangers(name)))
 
 
 @of(NAMES)
@@ -180,22 +180,22 @@ def test_a_clone_has_the_parameters_and_fits_alike(name):
     X, y = sample(name)
     for configured in ESTIMATORS[name].configurations:
         assert plain(clone(configured).get_params()) == plain(configured.get_params())
-    machine = fresh(name).fit(X, y)
-    other = clone(machine)
+    model = fresh(name).fit(X, y)
+    other = clone(model)
     assert not hasattr(other, "classes_")
-    assert plain(vars(other.fit(X, y))) == plain(vars(machine))
+    assert plain(vars(other.fit(X, y))) == plain(vars(model))
 
 
 @ends_early
 @of(NAMES)
-def test_equal_seeds_give_equal_machines(name):
+def test_equal_seeds_give_equal_classifiers(name):
     X, y = sample(name, noise=12, k=5)
     draws = ESTIMATORS[name].draws
     assert (draws is not None) == ("random_state" in fresh(name).get_params(deep=False))
     drawn = set()
     for kind, seed in itertools.product((int, np.random.RandomState), range(1 if draws is None else 4)):
         seeded = [{} if draws is None else draws | {"random_state": kind(seed)} for _ in range(2)]
-        one, other = (answers(fresh(name, **each).fit(X, y), strangers(name)) for each in seeded)
+        one, other = (predicted(fresh(name, **each).fit(X, y), strangers(name)) for each in seeded)
         assert_equal(one, other)
         drawn.add(str(one))
     assert draws is None or len(drawn) > 1, "random_state does not matter with these parameters"
@@ -282,25 +282,25 @@ def test_limits_of_the_work_have_one_rule(name, limit):
     allowed, refused = LIMITS[limit]
     X, y = sample(name)
     for value in allowed:
-        machine = fresh(name, **{limit: value}).fit(X, y)
-        assert limit == "tol" or 1 <= machine.n_iter_ <= value
+        model = fresh(name, **{limit: value}).fit(X, y)
+        assert limit == "tol" or 1 <= model.n_iter_ <= value
     for value in refused:
         with pytest.raises(ValueError, match=rf"^{limit} must be .*, found "):
             fresh(name, **{limit: value}).fit(X, y)
 
 
 @of([name for name in NAMES if "max_iter" in fresh(name).get_params(deep=False)])
-def test_a_fit_that_ends_early_says_what_it_reached(name):
-    machine = fresh(name, max_iter=1)
-    if "C" in machine.get_params():
-        machine.set_params(C=1000.0)
+def test_a_fit_that_ends_early_reports_what_it_reached(name):
+    model = fresh(name, max_iter=1)
+    if "C" in model.get_params():
+        model.set_params(C=1000.0)
     with pytest.warns(ConvergenceWarning) as caught:
-        machine.fit(*sample(name, noise=12))
-    assert machine.converged_ is False
+        model.fit(*sample(name, noise=12))
+    assert model.converged_ is False
     numbers = [float(each) for each in re.findall(r"\d[\d.]*(?:e[+-]?\d+)?", str(caught[0].message))]
-    reached = machine.mistakes_[-1] if hasattr(machine, "mistakes_") else machine.certificate_.gap
+    reached = model.mistakes_[-1] if hasattr(model, "mistakes_") else model.certificate_.gap
     assert np.isclose(numbers, float(reached), rtol=0.05).any()
-    assert machine.n_iter_ in numbers
+    assert model.n_iter_ in numbers
     assert caught[0].filename == __file__
 
 
@@ -332,10 +332,10 @@ LABELS = {
 def test_predictions_are_labels_of_the_same_kind(name, labels):
     X, y = sample(name)
     wanted = np.asarray(labels(y))
-    machine = fresh(name).fit(X, labels(y))
-    assert machine.predict(X).dtype == machine.classes_.dtype == wanted.dtype
-    assert machine.predict(X).tolist() == wanted.tolist()
-    assert machine.classes_.tolist() == sorted(set(wanted.tolist()))
+    model = fresh(name).fit(X, labels(y))
+    assert model.predict(X).dtype == model.classes_.dtype == wanted.dtype
+    assert model.predict(X).tolist() == wanted.tolist()
+    assert model.classes_.tolist() == sorted(set(wanted.tolist()))
 
 
 @of(NAMES)
@@ -401,9 +401,9 @@ def test_sparse_and_dense_are_one_or_sparse_is_refused(name, form):
             with pytest.raises((TypeError, ValueError), match=r"^Sparse data was passed"):
                 call(given)
         return
-    machine, wanted = fresh(name).fit(given, y), answers(dense, X)
-    for found in (answers(machine, given), answers(machine, X), answers(dense, given)):
-        assert_equal(found, wanted, ESTIMATORS[name].close)
+    model, wanted = fresh(name).fit(given, y), predicted(dense, X)
+    for result in (predicted(model, given), predicted(model, X), predicted(dense, given)):
+        assert_equal(result, wanted, ESTIMATORS[name].close)
     assert plain(given) == before
 
 
@@ -443,9 +443,9 @@ def test_the_form_of_x_does_not_matter(name, form, factor):
     X = X * factor if factor else (X > 1) * 1.0
     given = form(X)
     before = plain(given)
-    wanted, machine = answers(fresh(name).fit(X, y), X), fresh(name).fit(given, y)
-    for found in (answers(machine, given), answers(machine, X)):
-        assert_equal(found, wanted, ESTIMATORS[name].close)
+    wanted, model = predicted(fresh(name).fit(X, y), X), fresh(name).fit(given, y)
+    for result in (predicted(model, given), predicted(model, X)):
+        assert_equal(result, wanted, ESTIMATORS[name].close)
     assert plain(given) == before
 
 
@@ -454,7 +454,7 @@ def test_single_precision_costs_no_more_than_its_digits(name):
     X, y = sample(name)
     X = X + np.random.default_rng(0).normal(size=X.shape) / 8
     small = X.astype(np.float32)
-    assert_equal(answers(fresh(name).fit(small, y), small), answers(fresh(name).fit(X, y), X), 1e-4)
+    assert_equal(predicted(fresh(name).fit(small, y), small), predicted(fresh(name).fit(X, y), X), 1e-4)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -479,25 +479,25 @@ def test_weight_zero_is_absence(name):
     before = plain([X, y, weights])
     whole = fresh(name, **same_folds(name, rows | True)).fit(X, y, weights)
     part = fresh(name, **same_folds(name, rows)).fit(X[rows], y[rows], weights[rows])
-    assert_equal(answers(whole, strangers(name)), answers(part, strangers(name)), ESTIMATORS[name].close)
+    assert_equal(predicted(whole, strangers(name)), predicted(part, strangers(name)), ESTIMATORS[name].close)
     assert plain([X, y, weights]) == before
 
 
 @of(NAMES)
 def test_equal_weights_of_any_kind_are_none(name):
     X, y = sample(name, noise=8)
-    wanted = answers(fresh(name).fit(X, y), X)
+    wanted = predicted(fresh(name).fit(X, y), X)
     for ones in (np.ones(len(y)), [1] * len(y), np.ones(len(y), dtype=bool), locked(np.ones(len(y), "f4"))):
-        assert_equal(answers(fresh(name).fit(X, y, sample_weight=ones), X), wanted, ESTIMATORS[name].close)
+        assert_equal(predicted(fresh(name).fit(X, y, sample_weight=ones), X), wanted, ESTIMATORS[name].close)
 
 
 @of([name for name in NAMES if ESTIMATORS[name].twice is not None])
 def test_twice_all_weights_is_what_the_objective_says(name):
     X, y = sample(name, noise=8)
     weights = np.random.default_rng(2).integers(1, 4, len(y)).astype(float)
-    found = answers(fresh(name).fit(X, y, 2 * weights), strangers(name))
-    wanted = answers(fresh(name, **ESTIMATORS[name].twice).fit(X, y, weights), strangers(name))
-    assert_equal(found, wanted, ESTIMATORS[name].close)
+    result = predicted(fresh(name).fit(X, y, 2 * weights), strangers(name))
+    wanted = predicted(fresh(name, **ESTIMATORS[name].twice).fit(X, y, weights), strangers(name))
+    assert_equal(result, wanted, ESTIMATORS[name].close)
 
 
 WRONG_WEIGHTS = {
@@ -525,13 +525,13 @@ def test_wrong_weights_are_named(name, wrong):
 @of([name for name in NAMES if name != "DecisionTree"])  # see test_a_tree_of_a_resampled_sample
 def test_a_class_without_weight_is_named(name):
     X, y = sample(name)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             fresh(name).fit(X, y, sample_weight=np.where(y == 1, 0.0, 1.0))
         except ValueError as error:
-            said = [SimpleNamespace(message=error)]
-    assert [each for each in said if re.search(r"zero for \[1\]$|has the label 1:", str(each.message))]
+            caught = [SimpleNamespace(message=error)]
+    assert [each for each in caught if re.search(r"zero for \[1\]$|has the label 1:", str(each.message))]
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -565,14 +565,14 @@ LITTLE = {
 def test_little_is_enough_or_refused_in_a_sentence(name, less):
     X, y = less(*sample(name))
     try:
-        machine = fresh(name).fit(X, y)
+        model = fresh(name).fit(X, y)
     except ValueError as error:
         refused = str(error)
     else:
         refused = None
-        found = answers(machine, X)
-        assert set(found["predict"].tolist()) <= set(y.tolist())
-        assert_first_argmax(machine, found)
+        result = predicted(model, X)
+        assert set(result["predict"].tolist()) <= set(y.tolist())
+        assert_first_argmax(model, result)
     assert refused is None or len(refused.split()) > 5
 
 
@@ -580,7 +580,7 @@ def test_little_is_enough_or_refused_in_a_sentence(name, less):
 @of(NAMES)
 def test_what_is_no_number_is_named(name, bad):
     X, y = sample(name)
-    machine = fresh(name).fit(X, y)
+    model = fresh(name).fit(X, y)
     place = np.arange(len(y)) == 3
     with pytest.raises(ValueError, match=r"\by contains (NaN|infinity)"):
         fresh(name).fit(X, np.where(place, bad, y))
@@ -588,7 +588,7 @@ def test_what_is_no_number_is_named(name, bad):
     if np.isnan(bad) and ESTIMATORS[name].missing:
         assert fresh(name).fit(wrong, y).score(wrong, y) == 1.0
         return
-    for call in (machine.predict, lambda rows: fresh(name).fit(rows, y)):
+    for call in (model.predict, lambda rows: fresh(name).fit(rows, y)):
         for rows in [wrong] if ESTIMATORS[name].dense else [wrong, sparse.csr_array(wrong)]:
             with pytest.raises(ValueError, match=r"\bX contains (NaN|infinity)"):
                 call(rows)

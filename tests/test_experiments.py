@@ -28,7 +28,7 @@ def stored():
     return read("comparison")
 
 
-def test_every_machine_has_the_same_budget(stored):
+def test_every_classifier_has_the_same_budget(stored):
     assert stored["settings"]["candidates"] == command.MOST == 6
     for name, (pipeline, candidates) in command.machines(4, 3).items():
         assert len(candidates) == (1 if name == "Dummy" else 6)
@@ -36,8 +36,8 @@ def test_every_machine_has_the_same_budget(stored):
         assert all(pipeline.get_params().keys() >= params.keys() for params in candidates)
 
 
-def test_the_base_machines_of_the_old_argument_are_tuned_alike():
-    """One-vs-all, one-vs-one, codes and the machines of one optimum: the same prices and widths."""
+def test_the_base_classifiers_of_the_old_argument_are_tuned_alike():
+    """One-vs-all, one-vs-one, codes and the classifiers of one optimum: the same penalties and widths."""
     grids = set()
     for name in ("one-vs-all", "one-vs-one", "output code", "Crammer-Singer", "Weston-Watkins"):
         pipeline, candidates = command.machines(10, 11)[f"{name}, rbf"]
@@ -47,35 +47,35 @@ def test_the_base_machines_of_the_old_argument_are_tuned_alike():
     assert len(grids) == 1
 
 
-@pytest.mark.parametrize("machine", LIVE)
+@pytest.mark.parametrize("model", LIVE)
 @pytest.mark.parametrize("name", ["iris", "glass", "vowel"])
-def test_a_cell_is_that_of_the_file(stored, name, machine):
+def test_a_cell_is_that_of_the_file(stored, name, model):
     """Also by another way: what `nested` finds with the same seed."""
     (row,) = [
         one
         for one in stored["rows"]
-        if (one["data"], one["machine"], one["split"]) == (name, machine, "resampled")
+        if (one["data"], one["machine"], one["split"]) == (name, model, "resampled")
     ]
-    cell = command.one(name, machine, 3)
+    cell = command.one(name, model, 3)
     for key in ("mistakes", "n_test", "cost", "decided", "chosen", "inner"):
         assert cell[key] == row[key][3], key
     sample = command.data_set(name)
-    found = nested(
-        *command.machines(sample.X.shape[1], len(sample.names))[machine],
+    result = nested(
+        *command.machines(sample.X.shape[1], len(sample.names))[model],
         sample.X,
         sample.y,
         n_splits=4,
         groups=sample.groups,
     )
-    assert found.mistakes.tolist() == row["mistakes"][:4]
-    assert found.chosen.tolist() == row["chosen"][:4]
+    assert result.mistakes.tolist() == row["mistakes"][:4]
+    assert result.chosen.tolist() == row["chosen"][:4]
 
 
 def test_the_file_is_whole(stored):
     assert [one["data"] for one in stored["data"]] == list(command.DEAR)
     kinds = {(row["data"], row["machine"], row["split"]) for row in stored["rows"]}
-    wanted = {(name, machine, "resampled") for name in command.DEAR for machine in command.NAMES}
-    assert kinds == wanted | {("vowel", machine, "official") for machine in command.NAMES}
+    wanted = {(name, model, "resampled") for name in command.DEAR for model in command.NAMES}
+    assert kinds == wanted | {("vowel", model, "official") for model in command.NAMES}
     assert len(kinds) == len(stored["rows"])
     sizes = {one["data"]: one for one in stored["data"]}
     for row in stored["rows"]:
@@ -91,7 +91,7 @@ def test_the_file_is_whole(stored):
     assert json.loads(json.dumps(command.settings())) == stored["settings"]
 
 
-def test_no_machine_beats_the_bayes_rule_of_the_displays(stored):
+def test_no_classifier_beats_the_bayes_rule_of_the_displays(stored):
     (sizes,) = [one for one in stored["data"] if one["data"] == "led7"]
     risks = [row["risk"] for row in stored["rows"] if row["data"] == "led7"]
     assert len(risks) == len(command.NAMES)
@@ -101,10 +101,10 @@ def test_no_machine_beats_the_bayes_rule_of_the_displays(stored):
 
 def test_the_exact_risk_is_that_of_many_displays():
     X, y = data.led7(500, random_state=1)
-    machine = LinearDiscriminantAnalysis().fit(X.astype(float), y)
+    model = LinearDiscriminantAnalysis().fit(X.astype(float), y)
     fresh, truth = data.led7(200_000, random_state=2)
-    share = (machine.predict(fresh.astype(float)) != truth).mean()
-    assert abs(command.exact_risk(machine) - share) < 0.004
+    share = (model.predict(fresh.astype(float)) != truth).mean()
+    assert abs(command.exact_risk(model) - share) < 0.004
 
 
 def test_vowels_are_split_by_speaker_and_as_their_file_says():
@@ -200,5 +200,5 @@ def test_inner_folds_of_the_vowels_are_by_speaker():
 
 
 @pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.stem)
-def test_a_result_says_what_made_it(path):
+def test_a_result_names_what_made_it(path):
     assert {"python", "numpy"} <= json.loads(path.read_text(encoding="utf-8"))["versions"].keys()

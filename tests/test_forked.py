@@ -54,7 +54,7 @@ def test_two_kernels_draw_other_numbers(tmp_path, block):
     assert not set(first) & set(second)
 
 
-def test_a_kernel_that_dies_is_told_and_the_next_one_starts(tmp_path):
+def test_a_kernel_that_dies_is_reported_and_the_next_one_starts(tmp_path):
     with prepared():
         with pytest.raises(notebooks.CellError, match="died"):
             execute(tmp_path, "import os; os._exit(3)")
@@ -77,7 +77,7 @@ def test_nothing_stays(tmp_path):
         os.kill(pid, 0)
 
 
-def test_a_kernel_ends_with_the_one_who_asked_for_it(tmp_path):
+def test_a_kernel_ends_with_the_process_that_requested_it(tmp_path):
     """Killed outright, a build leaves no kernel behind."""
     note = tmp_path / "pid"
     source = f"import os, time; open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(100)"

@@ -111,16 +111,16 @@ def test_sparse_rows_are_solved_as_dense_ones(monkeypatch, m, d, form, direct):
     expected = leave_one_out_confusion(X, y, alpha=0.7, sample_weight=weights)
     dense = RidgeOneVsAll(0.7).fit(X, y, sample_weight=weights)
     monkeypatch.setattr("mcutils.frontier._ridge.DIRECT", direct)
-    found = RidgeOneVsAll(0.7).fit(form(X), y, sample_weight=weights)
+    result = RidgeOneVsAll(0.7).fit(form(X), y, sample_weight=weights)
     for other in (peer, dense):
         # conjugate gradients: the residual is small, not the error
-        np.testing.assert_allclose(found.coef_, other.coef_, atol=1e-11 if direct == 4096 else 1e-7)
-        np.testing.assert_allclose(found.predict(form(X)), dense.predict(X))
+        np.testing.assert_allclose(result.coef_, other.coef_, atol=1e-11 if direct == 4096 else 1e-7)
+        np.testing.assert_allclose(result.predict(form(X)), dense.predict(X))
     whole = sparse.csr_array(X)
     twice = (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), 2 * whole.indptr)
     parts = sparse.csr_array(twice, shape=(m, d))  # every entry in two parts
     halves = RidgeOneVsAll(0.7).fit(parts, y, sample_weight=weights)
-    np.testing.assert_allclose(halves.coef_, found.coef_, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(halves.coef_, result.coef_, rtol=1e-12, atol=1e-12)
     if direct == 4096:
         confusion = leave_one_out_confusion(form(X), y, alpha=0.7, sample_weight=weights)
         np.testing.assert_array_equal(confusion, expected)
@@ -135,11 +135,11 @@ def test_leaving_one_out_of_fewer_examples_than_features(make):
     expected = np.zeros((3, 3))
     for i in range(len(y)):
         rest = np.arange(len(y)) != i
-        answer = Ridge(2.0).fit(X[rest], np.eye(3)[y[rest]], sample_weight=weights[rest]).predict(X[[i]])
-        expected[y[i], answer.argmax()] += weights[i]
-    found = leave_one_out_confusion(make(X), y, alpha=2.0, sample_weight=weights)
-    np.testing.assert_array_equal(found, expected)
-    assert np.trace(found) < weights.sum()
+        predicted = Ridge(2.0).fit(X[rest], np.eye(3)[y[rest]], sample_weight=weights[rest]).predict(X[[i]])
+        expected[y[i], predicted.argmax()] += weights[i]
+    result = leave_one_out_confusion(make(X), y, alpha=2.0, sample_weight=weights)
+    np.testing.assert_array_equal(result, expected)
+    assert np.trace(result) < weights.sum()
 
 
 def test_without_a_factor_fifths_are_held_out(monkeypatch):
@@ -149,12 +149,12 @@ def test_without_a_factor_fifths_are_held_out(monkeypatch):
         part[y == c] = np.arange((y == c).sum()) % 5
     for p in range(5):
         rest = part != p
-        answers = RidgeOneVsAll().fit(X[rest], y[rest], weights[rest]).predict(X[~rest])
-        np.add.at(expected, (y[~rest], answers), weights[~rest])
+        predictions = RidgeOneVsAll().fit(X[rest], y[rest], weights[rest]).predict(X[~rest])
+        np.add.at(expected, (y[~rest], predictions), weights[~rest])
     monkeypatch.setattr("mcutils.frontier._ridge.DIRECT", 30)
     monkeypatch.setattr("mcutils.frontier._order.DIRECT", 30)
-    found = leave_one_out_confusion(sparse.csr_array(X), y, sample_weight=weights)
-    np.testing.assert_array_equal(found, expected)
+    result = leave_one_out_confusion(sparse.csr_array(X), y, sample_weight=weights)
+    np.testing.assert_array_equal(result, expected)
     monkeypatch.setattr("mcutils.frontier._ridge._MOST_STEPS", 2)
     with pytest.warns(ConvergenceWarning, match=r"solved up to .* not 1e-10, in 2 steps: increase alpha"):
         RidgeOneVsAll().fit(sparse.csr_array(X), y)
@@ -164,26 +164,26 @@ def test_without_a_factor_fifths_are_held_out(monkeypatch):
         mean_order(sparse.csr_array(X), y)
 
 
-@pytest.mark.parametrize("machine", [FilterTree(), LabelTree()], ids=str)
-def test_trees_learn_from_more_words_than_would_fit(machine):
+@pytest.mark.parametrize("model", [FilterTree(), LabelTree()], ids=str)
+def test_trees_learn_from_more_words_than_would_fit(model):
     """With a million features no (d, d) table can be made; the same without the empty columns."""
     X, y, _ = thin(1, 60, 80)
     wide = sparse.csr_array((60, 10**6))
     wide = sparse.hstack([sparse.csr_array(X), wide], format="csr")
-    answers = clone(machine).fit(X, y).predict(X)
+    predictions = clone(model).fit(X, y).predict(X)
     np.testing.assert_array_equal(
-        clone(machine).fit(sparse.csr_array(X), y).predict(sparse.csr_array(X)), answers
+        clone(model).fit(sparse.csr_array(X), y).predict(sparse.csr_array(X)), predictions
     )
-    np.testing.assert_array_equal(clone(machine).fit(wide, y).predict(wide), answers)
+    np.testing.assert_array_equal(clone(model).fit(wide, y).predict(wide), predictions)
 
 
 def test_the_default_order_takes_the_sparse_rows_of_another_base():
     X, y, _ = thin(1, 60, 80)
     X[:, 1] -= 1e3
-    machine = LabelTree(LinearSVC(random_state=0))
-    found = clone(machine).fit(sparse.csr_array(X), y)
-    np.testing.assert_array_equal(found.order_, clone(machine).fit(X, y).order_)
-    np.testing.assert_array_equal(found.predict(sparse.csr_array(X)), found.predict(X))
+    model = LabelTree(LinearSVC(random_state=0))
+    result = clone(model).fit(sparse.csr_array(X), y)
+    np.testing.assert_array_equal(result.order_, clone(model).fit(X, y).order_)
+    np.testing.assert_array_equal(result.predict(sparse.csr_array(X)), result.predict(X))
 
 
 def test_alpha_may_be_lost_in_rounding():
@@ -193,12 +193,12 @@ def test_alpha_may_be_lost_in_rounding():
     plain = RidgeOneVsAll(1e-16).fit(X, y)
     twice = RidgeOneVsAll(1e-16).fit(np.column_stack([X, X[:, 0]]), y)
     np.testing.assert_allclose(twice.coef_[:, [0, 4]], plain.coef_[:, [0, 0]] / 2, rtol=1e-9)
-    # constant pixels, and fewer examples than features: the training examples are told by heart
+    # constant pixels, and fewer examples than features: the training examples are learnt by heart
     for rows in (slice(None), slice(40)):
         images, labels = pixels[rows] / 16, digits[rows]
-        machine = RidgeOneVsAll(1e-16).fit(images, labels)
+        model = RidgeOneVsAll(1e-16).fit(images, labels)
         least = np.linalg.lstsq(images - images.mean(axis=0), np.eye(10)[labels], rcond=1e-8)[0]
-        np.testing.assert_allclose(machine.coef_.T, least, atol=1e-4)
+        np.testing.assert_allclose(model.coef_.T, least, atol=1e-4)
     wild = X.copy()
     wild[3, 1] = 1e15
     wild = np.column_stack([wild, wild[:, 1]])
@@ -206,9 +206,9 @@ def test_alpha_may_be_lost_in_rounding():
     assert RidgeOneVsAll().fit(wild, y).score(wild, y) == pytest.approx(expected, abs=0.02)
     assert LabelTree().fit(wild, y).score(wild, y) > 0.9
     wild[0, 0] = 1e200
-    for machine in (RidgeOneVsAll(), LabelTree(), FilterTree(order="means")):
+    for model in (RidgeOneVsAll(), LabelTree(), FilterTree(order="means")):
         with pytest.raises(ValueError, match="X must be scaled: its squares"):
-            machine.fit(wild, y)
+            model.fit(wild, y)
 
 
 def test_an_example_that_is_alone_in_its_class_is_never_recognised():
@@ -330,15 +330,15 @@ def test_orders_by_name():
     X, y, _ = small(0, 7, m=200)
     labels = np.array(list("gfedcba"))
     for kind in (FilterTree, LabelTree):
-        machine = kind(order="given").fit(X, labels[y])
-        np.testing.assert_array_equal(machine.order_, range(7))
-        codes = np.searchsorted(machine.classes_, labels[y])
-        machine = kind(order="confusion").fit(X, labels[y])
-        np.testing.assert_array_equal(machine.order_, spectral_order(leave_one_out_confusion(X, codes)))
-        machine = kind(order="means").fit(X, labels[y])
-        np.testing.assert_array_equal(machine.order_, mean_order(X, labels[y]))
-        machine = kind(order=list("cgabfed")).fit(X, labels[y])
-        assert machine.classes_[machine.order_].tolist() == list("cgabfed")
+        model = kind(order="given").fit(X, labels[y])
+        np.testing.assert_array_equal(model.order_, range(7))
+        codes = np.searchsorted(model.classes_, labels[y])
+        model = kind(order="confusion").fit(X, labels[y])
+        np.testing.assert_array_equal(model.order_, spectral_order(leave_one_out_confusion(X, codes)))
+        model = kind(order="means").fit(X, labels[y])
+        np.testing.assert_array_equal(model.order_, mean_order(X, labels[y]))
+        model = kind(order=list("cgabfed")).fit(X, labels[y])
+        assert model.classes_[model.order_].tolist() == list("cgabfed")
         drawn = [kind(order="random", random_state=seed).fit(X, y).order_.tolist() for seed in (0, 0, 1)]
         assert drawn[0] == drawn[1] != drawn[2]
         assert sorted(drawn[0]) == list(range(7))
@@ -352,16 +352,16 @@ def test_orders_by_name():
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 27, 28, 50])
 def test_leaves_and_children_are_numbered_as_promised(k, branching):
     X, y = np.repeat(np.arange(float(k)), 2)[:, None], np.repeat(np.arange(k), 2)
-    machine = LabelTree(branching=branching, order="given").fit(X, y)
-    n_nodes = len(machine.children_)
-    assert sorted(np.concatenate(machine.children_)) == list(range(k + n_nodes - 1))
+    model = LabelTree(branching=branching, order="given").fit(X, y)
+    n_nodes = len(model.children_)
+    assert sorted(np.concatenate(model.children_)) == list(range(k + n_nodes - 1))
     below = [{c} for c in range(k)]
     height = [0] * k
-    for node, children in enumerate(machine.children_):
+    for node, children in enumerate(model.children_):
         assert 2 <= len(children) <= branching
         assert children.max() < k + node
         below.append(set().union(*(below[c] for c in children)))
-        height.append(int(machine.rounds_[node]))
+        height.append(int(model.rounds_[node]))
         assert all(height[c] < height[-1] for c in children)
         # a node of height h has the classes from a multiple of b^h on, up to the next one
         size = branching ** height[-1]
@@ -369,15 +369,15 @@ def test_leaves_and_children_are_numbered_as_promised(k, branching):
         assert below[-1] == set(range(first, min(first + size, k)))
     assert below[-1] == set(range(k))
     # the least number of rounds
-    assert branching ** (machine.depth_ - 1) < k <= branching**machine.depth_
+    assert branching ** (model.depth_ - 1) < k <= branching**model.depth_
     if branching == 2:
         tournament = FilterTree().fit(X, y)
-        assert [c.tolist() for c in tournament.children_] == [c.tolist() for c in machine.children_]
+        assert [c.tolist() for c in tournament.children_] == [c.tolist() for c in model.children_]
         assert n_nodes == k - 1
 
 
 # ---------------------------------------------------------------------------------------------------
-# What machines are trained on
+# What classifiers are trained on
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
@@ -392,15 +392,15 @@ class Recorder(ClassifierMixin, BaseEstimator):
         return self.classes_[np.asarray(X).sum(axis=1).astype(int) % len(self.classes_)]
 
 
-def filter_twin(machine, X, y, node):
+def filter_twin(model, X, y, node):
     """The examples that win a match, and what was trained on before: by recursion, one example at a time."""
-    k = len(machine.classes_)
+    k = len(model.classes_)
     if node < k:
         return [i for i in range(len(y)) if y[i] == node]
-    sides = [filter_twin(machine, X, y, child) for child in machine.children_[node - k].tolist()]
-    fitted = machine.estimators_[node - k]
+    sides = [filter_twin(model, X, y, child) for child in model.children_[node - k].tolist()]
+    fitted = model.estimators_[node - k]
     entered = sorted((i, side) for side, rows in enumerate(sides) for i in rows)
-    assert machine.n_examples_[node - k] == len(entered)
+    assert model.n_examples_[node - k] == len(entered)
     if isinstance(fitted, int):
         assert {side for _, side in entered} <= {fitted}
         return [i for i, _ in entered]
@@ -415,18 +415,18 @@ def test_a_match_is_trained_on_those_who_get_to_it(k):
         rng = np.random.default_rng(seed)
         y = np.concatenate([np.arange(k), rng.integers(k, size=5 * k)])
         X = np.column_stack([np.arange(len(y)), rng.integers(100, size=len(y))])
-        machine = FilterTree(Recorder(), order="random", random_state=seed).fit(X, y)
-        champions = filter_twin(machine, X, y, 2 * k - 2)
-        assert (machine.predict(X) == y).nonzero()[0].tolist() == champions
+        model = FilterTree(Recorder(), order="random", random_state=seed).fit(X, y)
+        champions = filter_twin(model, X, y, 2 * k - 2)
+        assert (model.predict(X) == y).nonzero()[0].tolist() == champions
 
 
 def test_a_node_is_trained_on_all_below_it():
     rng = np.random.default_rng(0)
     y = np.concatenate([np.arange(11), rng.integers(11, size=50)])
     X = np.column_stack([np.arange(len(y)), rng.integers(100, size=len(y))])
-    machine = LabelTree(Recorder(), branching=3, order="random", random_state=0).fit(X, y)
+    model = LabelTree(Recorder(), branching=3, order="random", random_state=0).fit(X, y)
     below = [{c} for c in range(11)]
-    for children, fitted, n in zip(machine.children_, machine.estimators_, machine.n_examples_, strict=True):
+    for children, fitted, n in zip(model.children_, model.estimators_, model.n_examples_, strict=True):
         below.append(set().union(*(below[c] for c in children)))
         rows = [i for i in range(len(y)) if y[i] in below[-1]]
         parts = [next(j for j, c in enumerate(children) if y[i] in below[c]) for i in rows]
@@ -440,19 +440,19 @@ def test_weights_go_along_and_weight_zero_is_absence(many):
     weights = np.random.default_rng(0).integers(0, 3, size=len(y)).astype(float)
     weights[np.unique(y, return_index=True)[1]] = 1.0
     for kind in (FilterTree, LabelTree):
-        machine = kind(Recorder(), order="given").fit(X, y, sample_weight=weights)
-        rows = np.flatnonzero((weights > 0) & np.isin(y, machine.children_[0]))
-        np.testing.assert_array_equal(machine.estimators_[0].seen_[0], X[rows])
-        np.testing.assert_array_equal(machine.estimators_[0].seen_[2], weights[rows])
+        model = kind(Recorder(), order="given").fit(X, y, sample_weight=weights)
+        rows = np.flatnonzero((weights > 0) & np.isin(y, model.children_[0]))
+        np.testing.assert_array_equal(model.estimators_[0].seen_[0], X[rows])
+        np.testing.assert_array_equal(model.estimators_[0].seen_[2], weights[rows])
         # whole weights are repetitions
-        machine = kind(order="means")
-        weighted = clone(machine).fit(X, y, sample_weight=weights).predict(X)
+        model = kind(order="means")
+        weighted = clone(model).fit(X, y, sample_weight=weights).predict(X)
         often = np.repeat(np.arange(len(y)), weights.astype(int))
-        np.testing.assert_array_equal(weighted, clone(machine).fit(X[often], y[often]).predict(X))
+        np.testing.assert_array_equal(weighted, clone(model).fit(X[often], y[often]).predict(X))
 
 
 class Always(ClassifierMixin, BaseEstimator):
-    """Answers the first label."""
+    """Predicts the first label."""
 
     def fit(self, X, y, sample_weight=None):
         self.classes_ = np.unique(y)
@@ -464,10 +464,10 @@ class Always(ClassifierMixin, BaseEstimator):
 
 def test_a_side_without_survivors_loses():
     X, y, _ = small(0, 8, m=60)
-    machine = FilterTree(Always()).fit(X, y)
+    model = FilterTree(Always()).fit(X, y)
     # in each match of the first round the second class is eliminated, and so on
-    assert not any(isinstance(fitted, int) for fitted in machine.estimators_)
-    assert set(machine.predict(X)) == {0}
+    assert not any(isinstance(fitted, int) for fitted in model.estimators_)
+    assert set(model.predict(X)) == {0}
 
     class Contrary(Always):
         def predict(self, X):
@@ -478,13 +478,13 @@ def test_a_side_without_survivors_loses():
             return super().fit(X, y)
 
     X = np.column_stack([np.tile([-1.0, 1.0], 4), np.zeros(8)])
-    machine = FilterTree(Contrary()).fit(X, np.tile([0, 1, 2, 3], 2))
-    # 0 and 2 lie left, 1 and 3 right, and the machines confuse them without exception
-    assert machine.n_examples_.tolist() == [4, 4, 0]
-    assert machine.estimators_[2] == 0
-    found = machine.eliminations(X, np.tile([0, 1, 2, 3], 2))
-    assert (found.error, found.path_bound) == (1.0, 1.0)
-    assert set(machine.predict(X)) == {0, 1}
+    model = FilterTree(Contrary()).fit(X, np.tile([0, 1, 2, 3], 2))
+    # 0 and 2 lie left, 1 and 3 right, and the classifiers confuse them without exception
+    assert model.n_examples_.tolist() == [4, 4, 0]
+    assert model.estimators_[2] == 0
+    result = model.eliminations(X, np.tile([0, 1, 2, 3], 2))
+    assert (result.error, result.path_bound) == (1.0, 1.0)
+    assert set(model.predict(X)) == {0, 1}
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -508,15 +508,15 @@ def test_a_match_with_costs_prefers_the_cheaper_of_the_two_who_came(k):
     X = np.column_stack([np.arange(80), rng.integers(100, size=80)])
     costs = rng.integers(4, size=(80, k)).astype(float)
     names = np.array(list("abcdefghi"))[:k]
-    machine = FilterTree(Recorder(), order="random", random_state=0).fit_costs(X, costs, names)
+    model = FilterTree(Recorder(), order="random", random_state=0).fit_costs(X, costs, names)
 
     def winners(node):
         if node < k:
             return [node] * 80
-        one, two = (winners(child) for child in machine.children_[node - k].tolist())
-        fitted = machine.estimators_[node - k]
+        one, two = (winners(child) for child in model.children_[node - k].tolist())
+        fitted = model.estimators_[node - k]
         rows = [i for i in range(80) if costs[i, one[i]] != costs[i, two[i]]]
-        assert machine.n_examples_[node - k] == len(rows)
+        assert model.n_examples_[node - k] == len(rows)
         if isinstance(fitted, int):
             return [(one, two)[fitted][i] for i in range(80)]
         np.testing.assert_array_equal(fitted.seen_[0], X[rows])
@@ -524,20 +524,20 @@ def test_a_match_with_costs_prefers_the_cheaper_of_the_two_who_came(k):
         assert fitted.seen_[2].tolist() == [abs(costs[i, one[i]] - costs[i, two[i]]) for i in rows]
         return [(one, two)[fitted.predict(X[[i]])[0]][i] for i in range(80)]
 
-    np.testing.assert_array_equal(machine.predict(X), names[winners(2 * k - 2)])
+    np.testing.assert_array_equal(model.predict(X), names[winners(2 * k - 2)])
 
 
-def test_costs_change_the_answer():
+def test_costs_change_the_prediction():
     X, y, _ = small(3, 3, m=300)
-    dear = 1.0 - np.eye(3)
-    dear[0] *= 50
-    plain, careful = FilterTree().fit(X, y), FilterTree().fit_costs(X, dear[y])
+    costly = 1.0 - np.eye(3)
+    costly[0] *= 50
+    plain, careful = FilterTree().fit(X, y), FilterTree().fit_costs(X, costly[y])
 
-    def paid(machine):
-        return dear[y, machine.predict(X)].mean()
+    def paid(model):
+        return costly[y, model.predict(X)].mean()
 
     assert paid(careful) < paid(plain)
-    # equal costs teach nothing, and everybody is answered the first
+    # equal costs teach nothing, and the first is predicted for all
     assert set(FilterTree().fit_costs(X, np.ones((300, 3))).predict(X)) == {0}
 
 
@@ -560,27 +560,27 @@ BASES = [
 @pytest.mark.parametrize(
     "tree", [FilterTree(order="means"), LabelTree(order="means"), LabelTree(branching=5)], ids=str
 )
-def test_an_example_goes_from_the_root_to_a_leaf_as_the_machines_say(many, tree, base):
+def test_an_example_goes_from_the_root_to_a_leaf_as_the_classifiers_say(many, tree, base):
     X, y, X_test, _ = many
-    machine = clone(tree).set_params(estimator=base).fit(X, y)
-    k = len(machine.classes_)
-    compiled = machine._linear is not None
+    model = clone(tree).set_params(estimator=base).fit(X, y)
+    k = len(model.classes_)
+    compiled = model._linear is not None
     pairs = isinstance(base, SVC) and base.kernel == "linear" and getattr(tree, "branching", 2) == 2
     assert compiled == (pairs or not isinstance(base, (SVC, KNeighborsClassifier, DecisionTreeClassifier)))
-    answers = machine.predict(X_test)
-    for x, answer in list(zip(X_test, answers, strict=True))[:60]:
-        at = k + len(machine.children_) - 1
+    predictions = model.predict(X_test)
+    for x, predicted in list(zip(X_test, predictions, strict=True))[:60]:
+        at = k + len(model.children_) - 1
         while at >= k:
-            fitted = machine.estimators_[at - k]
-            at = machine.children_[at - k][fitted if isinstance(fitted, int) else fitted.predict([x])[0]]
-        assert machine.classes_[at] == answer
-    np.testing.assert_array_equal(machine.classes_[machine._descended(X_test)], answers)
+            fitted = model.estimators_[at - k]
+            at = model.children_[at - k][fitted if isinstance(fitted, int) else fitted.predict([x])[0]]
+        assert model.classes_[at] == predicted
+    np.testing.assert_array_equal(model.classes_[model._descended(X_test)], predictions)
 
 
 def test_compiled_and_python_agree(many):
     X, y, X_test, _ = many
-    machine = LabelTree(branching=5).fit(X, y)
-    arguments = (X_test[:50].copy(), *machine._linear)
+    model = LabelTree(branching=5).fit(X, y)
+    arguments = (X_test[:50].copy(), *model._linear)
     compiled, python = np.empty((2, 50), dtype=np.intp)
     jit.leaves(*arguments, compiled)
     jit.leaves.py_func(*arguments, python)
@@ -592,23 +592,23 @@ def test_two_classes_are_decided_as_the_base_decides(kind):
     X, y = load_iris(return_X_y=True)
     X, y = X[50:], np.array(["no", "yes"])[y[50:] - 1]
     for base in (RidgeOneVsAll(), LogisticRegression(), DecisionTreeClassifier(max_depth=2, random_state=0)):
-        machine = kind(base).fit(X, y)
-        assert (machine.depth_, len(machine.estimators_)) == (1, 1)
-        order = machine.classes_[machine.order_]
+        model = kind(base).fit(X, y)
+        assert (model.depth_, len(model.estimators_)) == (1, 1)
+        order = model.classes_[model.order_]
         np.testing.assert_array_equal(
-            machine.predict(X), order[clone(base).fit(X, np.where(y == order[0], 0, 1)).predict(X)]
+            model.predict(X), order[clone(base).fit(X, np.where(y == order[0], 0, 1)).predict(X)]
         )
 
 
 @pytest.mark.parametrize("kind", [FilterTree, LabelTree])
 def test_a_tie_goes_to_the_first_child(kind):
-    # at the point 0 all scores of machines through it are equal
+    # at the point 0 all scores of classifiers through it are equal
     X = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]] * 3)
     y = np.arange(12) % 4
     for parameters in ({}, {"branching": 4})[: 1 if kind is FilterTree else 2]:
-        machine = kind(order=[2, 3, 1, 0], **parameters).fit(X, y)
-        assert machine.predict([[0.0, 0.0]]).tolist() == [2]
-        assert machine._descended(np.zeros((1, 2))).tolist() == [2]
+        model = kind(order=[2, 3, 1, 0], **parameters).fit(X, y)
+        assert model.predict([[0.0, 0.0]]).tolist() == [2]
+        assert model._descended(np.zeros((1, 2))).tolist() == [2]
 
 
 def test_a_flat_label_tree_is_one_vs_all(digits):
@@ -624,13 +624,13 @@ def test_frames_and_sparse_matrices_reach_the_base(kind):
     frame = iris.data.assign(colour=pd.Categorical(["red", "green", "blue"] * 50))
     columns = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
     base = make_pipeline(columns, LogisticRegression(max_iter=1000))
-    machine = kind(base, order="random", random_state=0).fit(frame, iris.target)
-    assert machine.score(frame, iris.target) > 0.9
-    assert machine.feature_names_in_.tolist() == list(frame.columns)
+    model = kind(base, order="random", random_state=0).fit(frame, iris.target)
+    assert model.score(frame, iris.target) > 0.9
+    assert model.feature_names_in_.tolist() == list(frame.columns)
 
     X = sparse.csr_array(load_iris().data)
-    machine = kind(LogisticRegression(), order="given").fit(X, iris.target)
-    np.testing.assert_array_equal(machine.predict(X), machine.predict(X.toarray()))
+    model = kind(LogisticRegression(), order="given").fit(X, iris.target)
+    np.testing.assert_array_equal(model.predict(X), model.predict(X.toarray()))
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -638,7 +638,7 @@ def test_frames_and_sparse_matrices_reach_the_base(kind):
 
 
 @pytest.mark.parametrize(
-    "machine",
+    "model",
     [
         FilterTree(order="random", random_state=0),
         FilterTree(DecisionTreeClassifier(max_depth=2, random_state=0)),
@@ -648,25 +648,25 @@ def test_frames_and_sparse_matrices_reach_the_base(kind):
     ],
     ids=str,
 )
-def test_a_mistake_is_the_loss_of_one_match(many, machine):
+def test_a_mistake_is_the_loss_of_one_match(many, model):
     X, y, X_test, y_test = many
-    machine = clone(machine).fit(X, y)
+    model = clone(model).fit(X, y)
     weights = np.random.default_rng(0).integers(0, 5, size=len(y_test)).astype(float)
     for features, labels, weight in ((X, y, None), (X_test, y_test, None), (X_test, y_test, weights)):
-        found = machine.eliminations(features, labels, sample_weight=weight)
-        wrong = machine.predict(features) != labels
-        assert found.error == pytest.approx(np.average(wrong, weights=weight), abs=1e-12)
-        assert found.by_round.sum() == pytest.approx(found.error, abs=1e-12)
-        assert len(found.by_round) == machine.depth_
-        assert found.error <= found.path_bound <= machine.depth_ * found.rates.max()
-        assert (found.lost <= found.entered).all()
-        assert (found.entered <= found.passing).all()
-        assert found.passing[-1] == found.total
+        result = model.eliminations(features, labels, sample_weight=weight)
+        wrong = model.predict(features) != labels
+        assert result.error == pytest.approx(np.average(wrong, weights=weight), abs=1e-12)
+        assert result.by_round.sum() == pytest.approx(result.error, abs=1e-12)
+        assert len(result.by_round) == model.depth_
+        assert result.error <= result.path_bound <= model.depth_ * result.rates.max()
+        assert (result.lost <= result.entered).all()
+        assert (result.entered <= result.passing).all()
+        assert result.passing[-1] == result.total
 
 
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 9), st.integers(4, 12)), elements=st.integers(0, 1)))
 def test_eliminations_are_counted_match_by_match(coins):
-    """Machines that answer by the table: node n sends example i to side coins[n, i]."""
+    """Classifiers that predict by the table: node n sends example i to side coins[n, i]."""
     nodes, m = coins.shape
     k = nodes + 1
     y = np.arange(m) % k
@@ -676,19 +676,19 @@ def test_eliminations_are_counted_match_by_match(coins):
             return coins[self.node, np.asarray(X)[:, 0].astype(int)]
 
     for kind in (FilterTree, LabelTree):
-        machine = kind(order="given").fit(np.arange(2.0 * k)[:, None], np.tile(np.arange(k), 2))
+        model = kind(order="given").fit(np.arange(2.0 * k)[:, None], np.tile(np.arange(k), 2))
         for node in range(nodes):
-            machine.estimators_[node] = Coin()
-            machine.estimators_[node].node = node
+            model.estimators_[node] = Coin()
+            model.estimators_[node].node = node
         X = np.arange(float(m))[:, None]
-        found = machine.eliminations(X, y)
+        result = model.eliminations(X, y)
         entered, lost = [0] * nodes, [0] * nodes
         on_path = [0] * nodes
         for i in range(m):
             way, at = [], int(y[i])
             while at != k + nodes - 1:
-                parent = next(n for n in range(nodes) if at in machine.children_[n])
-                way.append((parent, machine.children_[parent].tolist().index(at)))
+                parent = next(n for n in range(nodes) if at in model.children_[n])
+                way.append((parent, model.children_[parent].tolist().index(at)))
                 at = k + parent
             for node, _ in way:
                 on_path[node] += 1
@@ -697,12 +697,12 @@ def test_eliminations_are_counted_match_by_match(coins):
                 if coins[node, i] != side:
                     lost[node] += 1
                     break
-        assert found.entered.tolist() == entered
-        assert found.lost.tolist() == lost
-        assert found.passing.tolist() == on_path
+        assert result.entered.tolist() == entered
+        assert result.lost.tolist() == lost
+        assert result.passing.tolist() == on_path
         bound = sum(Fraction(n * l, e) for n, l, e in zip(on_path, lost, entered, strict=True) if e) / m
-        assert found.path_bound == pytest.approx(float(bound), abs=1e-12)
-        assert found.error == pytest.approx((machine.classes_[machine._descended(X)] != y).mean(), abs=1e-12)
+        assert result.path_bound == pytest.approx(float(bound), abs=1e-12)
+        assert result.error == pytest.approx((model.classes_[model._descended(X)] != y).mean(), abs=1e-12)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -710,7 +710,7 @@ def test_eliminations_are_counted_match_by_match(coins):
 
 
 @pytest.mark.parametrize(
-    ("machine", "message"),
+    ("model", "message"),
     [
         (RidgeOneVsAll(0.0), "alpha must be a positive, finite number, found 0.0"),
         (RidgeOneVsAll(np.inf), "alpha must be a positive, finite number"),
@@ -725,21 +725,21 @@ def test_eliminations_are_counted_match_by_match(coins):
     ],
     ids=str,
 )
-def test_parameters_that_cannot_be_are_refused(machine, message):
+def test_parameters_that_cannot_be_are_refused(model, message):
     X, y, _ = small(0, 3)
     with pytest.raises(ValueError, match=message):
-        machine.fit(X, y)
+        model.fit(X, y)
 
 
-@pytest.mark.parametrize("machine", [RidgeOneVsAll(), FilterTree(), LabelTree()], ids=str)
-def test_data_that_cannot_be_are_refused(machine):
+@pytest.mark.parametrize("model", [RidgeOneVsAll(), FilterTree(), LabelTree()], ids=str)
+def test_data_that_cannot_be_are_refused(model):
     X, y, _ = small(0, 3)
     with pytest.raises(ValueError, match=r"at least 2 classes, found 1 class: \[5\]"):
-        machine.fit(X, np.full(len(X), 5))
+        model.fit(X, np.full(len(X), 5))
     with pytest.raises(ValueError, match=r"zero for a whole class, found it zero for \[1\]"):
-        machine.fit(X, y, sample_weight=np.where(y == 1, 0.0, 1.0))
+        model.fit(X, y, sample_weight=np.where(y == 1, 0.0, 1.0))
     with pytest.raises(NotFittedError):
-        clone(machine).predict(X)
+        clone(model).predict(X)
     for function in (leave_one_out_confusion, mean_order):
         with pytest.raises(ValueError, match="alpha must be a positive, finite number"):
             function(X, y, alpha=-1.0)
@@ -752,11 +752,11 @@ def test_trees_say_what_is_wrong(kind):
     X, y, _ = small(0, 3)
     with pytest.raises(ValueError, match=r"but KNeighborsClassifier.* does not take it"):
         kind(KNeighborsClassifier(), order="given").fit(X, y, sample_weight=np.ones(len(y)))
-    machine = kind().fit(X, y)
+    model = kind().fit(X, y)
     with pytest.raises(ValueError, match=r"y has labels that are not among the classes: \[7\]"):
-        machine.eliminations(X[:2], [0, 7])
+        model.eliminations(X[:2], [0, 7])
     with pytest.raises(ValueError, match=r"(?i)sample.weights? must .*zero"):
-        machine.eliminations(X[:2], [0, 1], sample_weight=[0, 0])
+        model.eliminations(X[:2], [0, 1], sample_weight=[0, 0])
     with pytest.raises(NotFittedError):
         kind().eliminations(X, y)
 
@@ -770,7 +770,7 @@ def test_trees_say_what_is_wrong(kind):
 
 
 @pytest.mark.parametrize(
-    ("machine", "costs", "classes", "message"),
+    ("model", "costs", "classes", "message"),
     [
         (FilterTree(), [[1.0], [2.0]], None, r"k >= 2 columns, found shape \(2, 1\)"),
         (FilterTree(), [1.0, 2.0], None, r"found shape \(2,\)"),
@@ -782,13 +782,13 @@ def test_trees_say_what_is_wrong(kind):
         (FilterTree(KNeighborsClassifier()), [[0.0, 1.0]] * 2, None, "does not take sample_weight"),
     ],
 )
-def test_costs_that_cannot_be_are_refused(machine, costs, classes, message):
+def test_costs_that_cannot_be_are_refused(model, costs, classes, message):
     with pytest.raises(ValueError, match=message):
-        machine.fit_costs(np.zeros((2, 1)), costs, classes)
+        model.fit_costs(np.zeros((2, 1)), costs, classes)
 
 
 @pytest.mark.compiler
-def test_a_thousand_classes_are_learnt_and_told_apart():
+def test_a_thousand_classes_are_learnt_and_separated():
     nature = prototypes(1000, random_state=5)
     X, y = nature.draw(20_000, 1)
     X_test, y_test = nature.draw(2000, 2)

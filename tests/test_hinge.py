@@ -73,13 +73,13 @@ def test_the_order_of_the_losses(table):
 
 
 @given(tables(), st.randoms(use_true_random=False))
-def test_both_losses_are_at_least_the_cost_of_every_answer(table, random):
+def test_both_losses_are_at_least_the_cost_of_every_prediction(table, random):
     scores, y, cost = table
     k = scores.shape[1]
     order = random.sample(range(k), k)
     for tie in ("smallest", "largest", order):
-        answer = predict(scores, tie)
-        paid = (1 - np.eye(k) if cost is None else cost)[y, answer]
+        predicted = predict(scores, tie)
+        paid = (1 - np.eye(k) if cost is None else cost)[y, predicted]
         assert (paid <= hinge.crammer_singer(*table)).all()
         assert (paid <= hinge.weston_watkins(*table)).all()
 
@@ -88,7 +88,9 @@ def test_the_order_and_the_bound_are_attained():
     scores = np.zeros((1, 4))
     assert hinge.weston_watkins(scores, [0]) == 3 * hinge.crammer_singer(scores, [0]) == 3
     only = np.array([[0.0, 0.0, -9.0, -9.0]])
-    assert hinge.weston_watkins(only, [0]) == hinge.crammer_singer(only, [0]) == 1  # and the answer costs 1
+    assert (
+        hinge.weston_watkins(only, [0]) == hinge.crammer_singer(only, [0]) == 1
+    )  # and the prediction costs 1
 
 
 @given(tables(), st.integers(0, 10**6))
@@ -140,7 +142,7 @@ def test_the_lipschitz_constants_hold_and_are_attained(k):
 
 
 def test_two_classes_are_the_hinge_of_the_difference_and_half_the_norm():
-    """E-M5.3: with rows w/2 and -w/2 the loss is that of the binary machine, and the penalty half of its."""
+    """E-M5.3: with rows w/2 and -w/2 the loss is that of the binary SVM, and the penalty half of its."""
     rng = np.random.default_rng(0)
     X, w, y = rng.normal(size=(30, 3)), rng.normal(size=3), rng.integers(2, size=30)
     signs = np.where(y == 0, 1.0, -1.0)
@@ -184,10 +186,10 @@ def test_the_dual_is_below_and_meets_the_objective(name, mapped, bias):
     X, y = rng.normal(size=(m, 2)), rng.integers(k, size=m)
     cost, weights = costs_from_tree(TREE, ["cat", "dog", "car"]), rng.uniform(0, 2, size=m)
     task = HingeProblem(y, loss=name, C=0.8, cost=cost, sample_weight=weights)
-    mapping, prices = {"class_map": class_map}, 0.8 * weights
+    mapping, penalties = {"class_map": class_map}, 0.8 * weights
     # weak duality for anything feasible
     for _ in range(50):
-        A = rng.dirichlet(np.ones(k), size=m) * prices[:, None]
+        A = rng.dirichlet(np.ones(k), size=m) * penalties[:, None]
         V = rng.normal(size=(6 if mapped else k, 2))
         assert task.dual_objective(A, X, **mapping) <= task.objective(V, X, **mapping)
         even = hinge.balanced_multipliers(A, y, cost)
@@ -197,21 +199,21 @@ def test_the_dual_is_below_and_meets_the_objective(name, mapped, bias):
     pairs = [(i, r) for i in range(m) for r in range(k) if r != y[i]]
     B = class_map.matrix if mapped else np.eye(k)
     Z = np.array([np.kron(B[y[i]] - B[r], X[i]) for i, r in pairs])
-    asked = np.array([cost[y[i], r] for i, r in pairs])
+    due = np.array([cost[y[i], r] for i, r in pairs])
     if name == "crammer_singer":
-        upper, limits = np.array([[float(i == j) for i, _ in pairs] for j in range(m)]), prices
+        upper, limits = np.array([[float(i == j) for i, _ in pairs] for j in range(m)]), penalties
     else:
-        upper, limits = np.eye(len(pairs)), np.array([prices[i] for i, _ in pairs])
+        upper, limits = np.eye(len(pairs)), np.array([penalties[i] for i, _ in pairs])
     sides = np.vstack([-np.eye(len(pairs)), upper]), np.r_[np.zeros(len(pairs)), limits]
     even = np.array([np.eye(k)[y[i]] - np.eye(k)[r] for i, r in pairs]).T[:-1]  # the last follows
     sides += (even, np.zeros(k - 1)) if bias else ()
-    found = solvers.qp(cvxopt.matrix(Z @ Z.T), cvxopt.matrix(-asked), *map(cvxopt.matrix, sides))
+    result = solvers.qp(cvxopt.matrix(Z @ Z.T), cvxopt.matrix(-due), *map(cvxopt.matrix, sides))
     A = np.zeros((m, k))
-    A[tuple(zip(*pairs, strict=True))] = np.clip(np.array(found["x"])[:, 0], 0, None)
-    least = -found["primal objective"]
+    A[tuple(zip(*pairs, strict=True))] = np.clip(np.array(result["x"])[:, 0], 0, None)
+    least = -result["primal objective"]
     assert task.dual_objective(A, X, **mapping, fit_intercept=bias) == pytest.approx(least, rel=1e-7)
-    V = (np.array(found["x"])[:, 0] @ Z).reshape(-1, 2)
-    b = np.append(np.array(found["y"])[:, 0], 0.0) if bias else None
+    V = (np.array(result["x"])[:, 0] @ Z).reshape(-1, 2)
+    b = np.append(np.array(result["y"])[:, 0], 0.0) if bias else None
     assert task.objective(V, X, **mapping, intercept=b) == pytest.approx(least, rel=1e-7)
 
 
@@ -224,13 +226,13 @@ def test_balanced_multipliers_are_the_best_of_the_scaled():
         A, y = rng.exponential(size=(m, k)) * (rng.uniform(size=(m, k)) < 0.6), rng.integers(k, size=m)
         A *= 10.0 ** rng.uniform(-6, 3)
         cost = rng.uniform(size=(k, k)) * (1 - np.eye(k))
-        found = hinge.balanced_multipliers(A, y, cost)
+        result = hinge.balanced_multipliers(A, y, cost)
         A[np.arange(m), y] = 0
-        assert (found >= 0).all()
-        assert (found <= A).all()
+        assert (result >= 0).all()
+        assert (result <= A).all()
         flow, kept = np.zeros((k, k)), np.zeros((k, k))
         np.add.at(flow, y, A)
-        np.add.at(kept, y, found)
+        np.add.at(kept, y, result)
         np.testing.assert_allclose(kept.sum(axis=0), kept.sum(axis=1), atol=1e-11 * (1e-300 + flow.sum()))
         if k == 2:
             np.testing.assert_allclose(kept[0, 1], min(flow[0, 1], flow[1, 0]), rtol=1e-9)
@@ -278,8 +280,8 @@ class TestClassMap:
             np.testing.assert_allclose(scores, X @ class_map.to_rows(V).T, rtol=1e-12)
             for r in range(3):
                 np.testing.assert_array_equal(class_map.features(X[0], r), np.kron(class_map.matrix[r], X[0]))
-                found = class_map.features(X, np.full(5, r)) @ V.ravel()
-                np.testing.assert_allclose(scores[:, r], found, rtol=1e-9, atol=1e-12)
+                result = class_map.features(X, np.full(5, r)) @ V.ravel()
+                np.testing.assert_allclose(scores[:, r], result, rtol=1e-9, atol=1e-12)
             for y, r in product(range(3), repeat=2):
                 length = np.linalg.norm(class_map.features(X[1], y) - class_map.features(X[1], r))
                 assert length == pytest.approx(class_map.distances()[y, r] * np.linalg.norm(X[1]))
@@ -356,7 +358,7 @@ TWO, THREE = HingeProblem(Y3), HingeProblem(Y3, n_classes=3)
         (lambda: hinge.gaps([[1.0, 2.0]], [0], np.zeros((3, 3))), r"2 classes, found shape \(3, 3\)"),
         (lambda: hinge.gaps([[1.0, 2.0]], [0], [[0, 1, 1], [1, 0, 1]]), r"2 classes, found shape \(2, 3\)"),
         (lambda: hinge.gaps([[1.0, 2.0]], [0], [[0, -1], [1, 0]]), "finite and not negative"),
-        (lambda: hinge.gaps([[1.0, 2.0]], [0], [[2, 1], [1, 0]]), "a right answer must be 0"),
+        (lambda: hinge.gaps([[1.0, 2.0]], [0], [[2, 1], [1, 0]]), "a right prediction must be 0"),
         (lambda: hinge.lipschitz("hinge", 3), "'crammer_singer', 'weston_watkins', found 'hinge'"),
         (lambda: hinge.lipschitz("weston_watkins", 1), "k must be an integer, at least 2, found 1"),
         (lambda: HingeProblem(Y3, loss="log").objective(W3, X3), "loss must be one of .* found 'log'"),
@@ -380,7 +382,7 @@ TWO, THREE = HingeProblem(Y3), HingeProblem(Y3, n_classes=3)
         ),
         (
             lambda: TWO.dual_objective([[0, 2], [0, 0]], X3),
-            "its price 1 .in sum., found 2 in row 0",
+            "its penalty 1 .in sum., found 2 in row 0",
         ),
         (
             lambda: TWO.dual_objective([[0, 1], [0, 0]], X3, class_map=ClassMap.block(3)),
@@ -409,10 +411,10 @@ def test_the_least_loss_alone_is_a_linear_programme(name):
             row[k * d + (i if name == "crammer_singer" else i * k + r)] = -1
             rows.append(row)
             limits.append(-1.0)
-    price = np.r_[np.zeros(k * d), np.ones(slacks)]
-    found = linprog(price, np.array(rows), limits, bounds=[(None, None)] * (k * d) + [(0, None)] * slacks)
-    W = found.x[: k * d].reshape(k, d)
-    assert VALUES[name](X @ W.T, y).sum() == pytest.approx(found.fun, rel=1e-9)
+    penalty = np.r_[np.zeros(k * d), np.ones(slacks)]
+    result = linprog(penalty, np.array(rows), limits, bounds=[(None, None)] * (k * d) + [(0, None)] * slacks)
+    W = result.x[: k * d].reshape(k, d)
+    assert VALUES[name](X @ W.T, y).sum() == pytest.approx(result.fun, rel=1e-9)
 
 
 NAN = [[np.nan], [0.0], [1.0]]

@@ -38,23 +38,23 @@ def without_numba(file: Path, *words: str, folder: Path = FOLDER.parent) -> dict
     return report
 
 
-def difference(found: Any, expected: Any) -> float:
+def difference(result: Any, expected: Any) -> float:
     """Of numbers, arrays, and tuples and lists of them, relative to the largest number of each array."""
     if isinstance(expected, (tuple, list)):
-        assert len(found) == len(expected)
-        return max(map(difference, found, expected), default=0.0)
-    found, expected = np.asarray(found), np.asarray(expected)
-    if np.array_equal(found, expected, equal_nan=expected.dtype.kind == "f"):
+        assert len(result) == len(expected)
+        return max(map(difference, result, expected), default=0.0)
+    result, expected = np.asarray(result), np.asarray(expected)
+    if np.array_equal(result, expected, equal_nan=expected.dtype.kind == "f"):
         return 0.0
-    if found.shape != expected.shape or expected.dtype.kind not in "if":
+    if result.shape != expected.shape or expected.dtype.kind not in "if":
         return np.inf
-    apart = np.abs(found - expected).max() / np.abs(expected).max()
+    apart = np.abs(result - expected).max() / np.abs(expected).max()
     return float(np.nan_to_num(apart, nan=np.inf))
 
 
 @pytest.fixture(scope="module")
 def compiled():
-    return loops.answers()
+    return loops.solved()
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_the_results_are_the_same_without_numba(compiled, plain, name):
     assert difference(plain["results"][name], compiled[name]) <= tolerance
 
 
-def test_one_warning_says_that_numba_is_missing(plain):
+def test_one_warning_reports_that_numba_is_missing(plain):
     ((category, message),) = plain["warnings"]
     assert category is RuntimeWarning
     assert message.startswith("numba cannot be imported (import of numba halted")
@@ -124,14 +124,14 @@ def test_what_only_numba_computes_so_would_be_noticed(tmp_path, compiled, name, 
     assert right in source
     path.write_text(source.replace(right, wrong), encoding="utf-8")
     try:
-        found = without_numba(tmp_path / "report", "only", problem, folder=tmp_path)["results"][problem]
+        result = without_numba(tmp_path / "report", "only", problem, folder=tmp_path)["results"][problem]
     except subprocess.CalledProcessError:
         return
-    assert difference(found, compiled[problem]) > 0
+    assert difference(result, compiled[problem]) > 0
 
 
 def test_importing_warns_of_nothing(tmp_path):
-    """Whether numba is not there, or refuses; the first loop says why."""
+    """Whether numba is not there, or refuses; the first loop tells why."""
     (tmp_path / "numba.py").write_text("raise ImportError('Numba needs an older NumPy')", encoding="utf-8")
     program = (
         "import importlib, pkgutil, sys, mcutils;"
@@ -143,10 +143,10 @@ def test_importing_warns_of_nothing(tmp_path):
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(FOLDER.parent)])}
     command = [sys.executable, "-W", "error::RuntimeWarning", "-c", program]
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stderr
-    last = said.strip().splitlines()[-1]
+    caught = subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stderr
+    last = caught.strip().splitlines()[-1]
     assert last.startswith("RuntimeWarning: numba cannot be imported (Numba needs an older NumPy): ")
-    assert "best_stump" in said
+    assert "best_stump" in caught
 
 
 # -- with numba --------------------------------------------------------------------------------
@@ -169,10 +169,10 @@ def test_nowhere_to_write_to(tmp_path):
         "XDG_CACHE_HOME": str(nowhere),
     }
     program = (
-        "import mcutils; from mcutils.rademacher import Finite, exact; from mcutils.jit import gray;"
+        "import mcutils; from mcutils.rademacher import Finite, complexity; from mcutils.jit import gray;"
         f"assert mcutils.__file__.startswith({str(tmp_path)!r}), mcutils.__file__;"
         "assert type(gray.extremes._cache).__name__ == 'NullCache', gray.extremes._cache;"
-        "assert exact(Finite([[1, 1], [-1, -1]])) == 0.5;"
+        "assert complexity(Finite([[1, 1], [-1, -1]])) == 0.5;"
         "from mcutils.jit import multiclass; from mcutils.solver import solve_block;"
         "assert type(multiclass.climb._cache).__name__ == 'NullCache', multiclass.climb._cache;"
         "assert solve_block([[1.0, 0.0], [0.0, 1.0]], [0, 1]).certificate.primal == 0.5"

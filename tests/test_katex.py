@@ -92,7 +92,7 @@ def letters(text: str) -> str:
 
 
 @pytest.mark.ci
-def test_every_fault_is_told_once_with_place_and_formula(build: tuple[Path, str]):
+def test_every_fault_is_reported_once_with_place_and_formula(build: tuple[Path, str]):
     complaints = build[1]
     for cell, (tex, complaint) in enumerate(FAULTS.items(), start=2):
         expected = f"chapters/faults.ipynb, cell {cell}, line 3: WARNING: {complaint}"

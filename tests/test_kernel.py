@@ -110,7 +110,7 @@ def test_sparse_inputs_have_the_same_kernel_values(one):
 
 @pytest.mark.parametrize("one", [*KERNELS, kernel.precomputed], ids=[*NAMES, "precomputed"])
 def test_kernels_can_be_pickled(one):
-    """Fitted machines carry one, to other processes and to disk."""
+    """Fitted classifiers carry one, to other processes and to disk."""
     again = pickle.loads(pickle.dumps(one))
     assert again == one
     X = np.eye(3)
@@ -148,9 +148,9 @@ def test_gram_matrices_are_symmetric_psd_and_made_of_blocks(one, X):
     gram = one.gram(X)
     assert np.array_equal(gram, gram.T)
     assert np.allclose(np.diag(gram), one.diagonal(X), rtol=1e-12, atol=1e-12)
-    found = kernel.check_psd(gram)
-    assert found.smallest >= -found.tolerance
-    assert abs(found.largest) <= np.trace(gram) + found.tolerance
+    result = kernel.check_psd(gram)
+    assert result.smallest >= -result.tolerance
+    assert abs(result.largest) <= np.trace(gram) + result.tolerance
     for size in (1, 2, 100):
         pieces = list(one.blocks(X, size=size))
         assert [piece.start for piece, _ in pieces] == list(range(0, len(X), size))
@@ -196,8 +196,8 @@ def test_check_psd_agrees_with_exact_elimination(matrix):
 
 def test_check_psd_is_honest_about_zero():
     thin = np.random.default_rng(2).normal(size=(50, 3))
-    found = kernel.check_psd(thin @ thin.T)
-    assert not found.definite
+    result = kernel.check_psd(thin @ thin.T)
+    assert not result.definite
     assert kernel.check_psd(thin.T @ thin).definite
     # beyond rounding, below any eye
     with pytest.raises(ValueError, match="not positive semidefinite"):
@@ -213,15 +213,15 @@ def test_the_direction_of_a_negative_eigenvalue(size):
     matrix = matrix + matrix.T - size * np.eye(size)
     with pytest.raises(kernel.NotPositiveSemidefinite, match="not positive semidefinite") as caught:
         kernel.check_psd(matrix)
-    found = caught.value
-    assert found.eigenvalue == pytest.approx(np.linalg.eigvalsh(matrix)[0])
-    c = found.direction
+    result = caught.value
+    assert result.eigenvalue == pytest.approx(np.linalg.eigvalsh(matrix)[0])
+    c = result.direction
     assert np.linalg.norm(c) == pytest.approx(1)
-    assert c @ matrix @ c == pytest.approx(found.eigenvalue)  # a negative squared length: no features
-    assert found.eigenvalue < -found.tolerance < 0
-    again = pickle.loads(pickle.dumps(found))  # as another process would raise it
-    assert str(again) == str(found)
-    assert f"{found.eigenvalue:.4g}" in str(found)
+    assert c @ matrix @ c == pytest.approx(result.eigenvalue)  # a negative squared length: no features
+    assert result.eigenvalue < -result.tolerance < 0
+    again = pickle.loads(pickle.dumps(result))  # as another process would raise it
+    assert str(again) == str(result)
+    assert f"{result.eigenvalue:.4g}" in str(result)
     assert np.array_equal(again.direction, c)
 
 
@@ -294,12 +294,12 @@ def test_resolve():
     own = kernel.linear + kernel.rbf(2.0)
     assert kernel.resolve(own, "scale", 3, 0.0, np.eye(2)) is own
     for name in ("linear", "precomputed", "rbf", own):  # also what is not used, as in scikit-learn
-        for wrong, said in (
+        for wrong, caught in (
             (("nonsense", 3, 0.0), "gamma must be 'scale', 'auto' or a positive number, found 'nonsense'"),
             ((1.0, 0, 0.0), "degree must be an integer, at least 1, found 0"),
             ((1.0, 3, -1.0), r"coef0 must be a number, at least 0, found -1\.0"),
         ):
-            with pytest.raises(ValueError, match=said):
+            with pytest.raises(ValueError, match=caught):
                 kernel.resolve(name, *wrong)
 
 
@@ -312,7 +312,7 @@ def test_rbf_features_are_the_formula(d, degree):
     """e^(-gamma |x|^2) times prod_j sqrt((2 gamma)^q_j / q_j!) x_j^q_j, over all q of sum at most degree."""
     gamma = 0.4
     X = np.random.default_rng(d).normal(size=(5, d))
-    found = kernel.rbf_features(X, gamma, degree)
+    result = kernel.rbf_features(X, gamma, degree)
     exponents = sorted(
         (q for q in np.ndindex(*(degree + 1,) * d) if sum(q) <= degree),
         key=lambda q: (sum(q), [-one for one in q]),
@@ -327,8 +327,8 @@ def test_rbf_features_are_the_formula(d, degree):
         ]
         for x in X
     ]
-    assert found.shape == (5, comb(d + degree, d))
-    assert np.allclose(found, expected, rtol=1e-12, atol=1e-300)
+    assert result.shape == (5, comb(d + degree, d))
+    assert np.allclose(result, expected, rtol=1e-12, atol=1e-300)
 
 
 @given(

@@ -226,16 +226,16 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_is_broken_in_a_notebook_is_found_and_named(tmp_path: Path, name: str) -> None:
     cells, position, expected = BROKEN[name]
-    found = problems(tmp_path, cells)
-    assert len(found) == 1, found
-    assert re.match(rf"chapters/codes\.ipynb, cell {position} \(", found[0])
-    assert expected in found[0]
+    result = problems(tmp_path, cells)
+    assert len(result) == 1, result
+    assert re.match(rf"chapters/codes\.ipynb, cell {position} \(", result[0])
+    assert expected in result[0]
 
 
 def test_a_theorem_without_witness_is_found_and_so_is_the_erratum_that_leans_on_it(tmp_path: Path) -> None:
-    found = "\n".join(problems(tmp_path, without(4)))
-    assert re.search(r"codes\.ipynb, cell 4 .*: thm-codes-bound has no witness", found)
-    assert "errata.yml: E-K.1 points to thm-codes-bound, which has no witness" in found
+    result = "\n".join(problems(tmp_path, without(4)))
+    assert re.search(r"codes\.ipynb, cell 4 .*: thm-codes-bound has no witness", result)
+    assert "errata.yml: E-K.1 points to thm-codes-bound, which has no witness" in result
 
 
 def test_a_public_reason_stands_for_a_proof_or_a_witness(tmp_path: Path) -> None:
@@ -263,14 +263,14 @@ def test_an_item_has_to_be_treated_by_its_page_of_the_back_matter(tmp_path: Path
 @pytest.mark.parametrize("key", ["where", "summary"])
 def test_an_item_needs_its_place_and_summary(tmp_path: Path, item: str, key: str) -> None:
     sources = changed(SOURCES, lambda data: items(data)[item].pop(key))
-    (found,) = problems(tmp_path, sources=sources)
-    assert found.startswith(f"sources.yml: {item} has no {key}")
+    (result,) = problems(tmp_path, sources=sources)
+    assert result.startswith(f"sources.yml: {item} has no {key}")
 
 
 def test_an_owner_is_a_chapter_or_a_page(tmp_path: Path) -> None:
     sources = changed(SOURCES, lambda data: items(data)["K.1"].update(owner="forests"))
-    found, _ = problems(tmp_path, sources=sources)
-    assert found.startswith("sources.yml: K.1 is owned by 'forests'; allowed: bibliography, codes")
+    result, _ = problems(tmp_path, sources=sources)
+    assert result.startswith("sources.yml: K.1 is owned by 'forests'; allowed: bibliography, codes")
 
 
 def error(data: dict[str, Any]) -> dict[str, Any]:
@@ -291,10 +291,10 @@ def error(data: dict[str, Any]) -> dict[str, Any]:
 def test_an_erratum_points_to_what_exists(
     tmp_path: Path, change: Callable[[dict[str, Any]], object], expected: str
 ) -> None:
-    (found,) = problems(tmp_path, errata=changed(ERRATA, change))
-    assert found.startswith("errata.yml: ")
-    assert "E-K.1" in found
-    assert expected in found
+    (result,) = problems(tmp_path, errata=changed(ERRATA, change))
+    assert result.startswith("errata.yml: ")
+    assert "E-K.1" in result
+    assert expected in result
 
 
 def test_what_looks_wrong_and_is_right_needs_a_witness_too(tmp_path: Path) -> None:
@@ -302,7 +302,7 @@ def test_what_looks_wrong_and_is_right_needs_a_witness_too(tmp_path: Path) -> No
     assert problems(tmp_path, errata=errata) == ["errata.yml: R-1 names no witness, and has no slips"]
 
 
-def test_an_erratum_is_corrected_by_a_cell_or_says_why_not(tmp_path: Path) -> None:
+def test_an_erratum_is_corrected_by_a_cell_or_has_a_reason_why_not(tmp_path: Path) -> None:
     errata = changed(ERRATA, lambda d: d["errors"][1].pop("no-correction"))
     assert problems(tmp_path, errata=errata) == [
         "errata.yml: E-K.2 is corrected by no cell (nor has it a 'no-correction' reason)"
@@ -312,8 +312,8 @@ def test_an_erratum_is_corrected_by_a_cell_or_says_why_not(tmp_path: Path) -> No
 @pytest.mark.parametrize(("here", "there"), [("errors", "right"), ("right", "errors")])
 def test_errors_and_what_is_right_do_not_mix(tmp_path: Path, here: str, there: str) -> None:
     errata = changed(ERRATA, lambda d: d[there].append(d[here].pop(0)))
-    found = problems(tmp_path, errata=errata)
-    assert any(f"stands under '{there}', where ids begin with" in problem for problem in found)
+    result = problems(tmp_path, errata=errata)
+    assert any(f"stands under '{there}', where ids begin with" in problem for problem in result)
 
 
 def test_a_listed_document_that_is_missing_is_found(tmp_path: Path) -> None:

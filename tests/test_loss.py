@@ -74,13 +74,13 @@ def test_logistic_differs_by_z_from_its_mirror_image(z):
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
 @pytest.mark.parametrize("z", [2, [1, 2], [[0.5], [1.0]], np.ones((2, 0)), np.float32([[0.25]])], ids=repr)
-def test_answers_are_float64_of_the_same_shape(one, z):
-    answers = [one(z)] + ([one.subgradient(z)] if one in CONVEX else [])
-    for answer in answers:
-        assert answer.dtype == np.float64
-        assert answer.shape == np.shape(z)
+def test_results_are_float64_of_the_same_shape(one, z):
+    predictions = [one(z)] + ([one.subgradient(z)] if one in CONVEX else [])
+    for predicted in predictions:
+        assert predicted.dtype == np.float64
+        assert predicted.shape == np.shape(z)
         if np.ndim(z) == 0:
-            assert isinstance(answer, np.float64)
+            assert isinstance(predicted, np.float64)
 
 
 def test_a_scalar_is_not_changed_by_being_in_an_array():
@@ -115,8 +115,8 @@ def test_get_names_what_is_allowed():
         loss.get(3)
 
 
-def test_a_callable_must_answer_one_finite_number_a_margin():
-    with pytest.raises(ValueError, match=r"shape \(3,\) it answered shape \(\)"):
+def test_a_callable_must_return_one_finite_number_a_margin():
+    with pytest.raises(ValueError, match=r"shape \(3,\) it returned shape \(\)"):
         loss.get(np.sum)([1.0, 2.0, 3.0])
     with (
         pytest.raises(ValueError, match=r"'log' must be finite, found nan at z = -1"),

@@ -53,26 +53,26 @@ def test_the_sandwich_for_every_tie_break(table, rho, data):
     scores, y = table
     k = scores.shape[1]
     tie = data.draw(st.sampled_from(["smallest", "largest", "for", "against"]) | st.permutations(range(k)))
-    found = margin.sandwich(scores, y, rho, tie)
-    assert found.zero_one <= found.nonpositive <= found.margin_loss <= found.at_most_rho
+    result = margin.sandwich(scores, y, rho, tie)
+    assert result.zero_one <= result.nonpositive <= result.margin_loss <= result.at_most_rho
 
     exact = [margin_twin(row, label) for row, label in zip(scores.tolist(), y.tolist(), strict=True)]
-    assert found.nonpositive == np.mean([u <= 0 for u in exact])
-    assert found.at_most_rho == np.mean([u <= rho for u in exact])
+    assert result.nonpositive == np.mean([u <= 0 for u in exact])
+    assert result.at_most_rho == np.mean([u <= rho for u in exact])
     mean = sum(loss_twin(u, rho) for u in exact) / len(exact)
-    assert found.margin_loss == pytest.approx(float(mean), abs=1e-14)
+    assert result.margin_loss == pytest.approx(float(mean), abs=1e-14)
 
 
 @given(tables(), rhos)
-def test_equality_holds_just_where_the_chapter_says(table, rho):
+def test_equality_holds_exactly_where_the_chapter_says(table, rho):
     scores, y = table
-    found, against = margin.sandwich(scores, y, rho), margin.sandwich(scores, y, rho, "against")
+    result, against = margin.sandwich(scores, y, rho), margin.sandwich(scores, y, rho, "against")
     u = margin.margins(scores, y)
     wrong = margin.predict(scores) != y
     assert against.zero_one == against.nonpositive
-    assert (found.zero_one == found.nonpositive) == wrong[u == 0].all()
-    assert (found.nonpositive == found.margin_loss) == (not ((u > 0) & (u < rho)).any())
-    assert (found.margin_loss == found.at_most_rho) == (not ((u > 0) & (u <= rho)).any())
+    assert (result.zero_one == result.nonpositive) == wrong[u == 0].all()
+    assert (result.nonpositive == result.margin_loss) == (not ((u > 0) & (u < rho)).any())
+    assert (result.margin_loss == result.at_most_rho) == (not ((u > 0) & (u <= rho)).any())
 
 
 @given(
@@ -81,8 +81,8 @@ def test_equality_holds_just_where_the_chapter_says(table, rho):
 )
 def test_the_sandwich_survives_rounding(pairs, rho):
     scores = np.array(pairs)
-    found = margin.sandwich(scores, np.zeros(len(scores), dtype=int), rho)
-    assert found.zero_one <= found.nonpositive <= found.margin_loss <= found.at_most_rho
+    result = margin.sandwich(scores, np.zeros(len(scores), dtype=int), rho)
+    assert result.zero_one <= result.nonpositive <= result.margin_loss <= result.at_most_rho
 
 
 @given(tables())
@@ -179,9 +179,9 @@ def test_the_arguments_are_left_alone():
 
 
 def test_the_result_cannot_be_changed():
-    found = margin.sandwich([[1.0, 2.0]], [1], 1.0)
+    result = margin.sandwich([[1.0, 2.0]], [1], 1.0)
     with pytest.raises(dataclasses.FrozenInstanceError):
-        found.zero_one = 0.0
+        result.zero_one = 0.0
 
 
 @pytest.mark.parametrize(

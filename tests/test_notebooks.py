@@ -41,7 +41,7 @@ def toy() -> NotebookNode:
 
 
 def findings(nb: NotebookNode, folder: Path) -> list[str]:
-    """What `check` says of a notebook called toy."""
+    """What `check` reports of a notebook called toy."""
     path = folder / "toy.ipynb"
     path.write_text(notebooks.text(nb), encoding="utf-8")
     return notebooks.findings(path)
@@ -77,12 +77,12 @@ def metadata(**parts: object) -> Callable[[NotebookNode], None]:
 
 
 def figure(**parts: object) -> Callable[[NotebookNode], None]:
-    """Set what the cell says of its figure."""
+    """Set the metadata of the figure."""
 
     def damage(cell: NotebookNode) -> None:
-        said = cell.metadata.mystnb
+        caught = cell.metadata.mystnb
         for key, value in parts.items():
-            (said.image if key == "alt" else said.figure)[key] = value
+            (caught.image if key == "alt" else caught.figure)[key] = value
 
     return damage
 
@@ -199,8 +199,8 @@ DAMAGE = {
 def test_damage_is_found_where_it_is(name: str, toy: NotebookNode, tmp_path: Path):
     index, damage, message = DAMAGE[name]
     damage(toy.cells[index])
-    found = findings(toy, tmp_path)
-    [finding] = [f for f in found if message in f]
+    result = findings(toy, tmp_path)
+    [finding] = [f for f in result if message in f]
     assert "toy.ipynb" in finding
     if index not in (MACROS, SETUP):
         assert f"cell {index + 1} (" in finding
@@ -295,7 +295,7 @@ def test_a_chapter_that_raises_is_not_written(tmp_path: Path):
 
 
 @pytest.mark.ci
-def test_an_unknown_name_is_answered_with_the_known_ones(tmp_path: Path):
+def test_an_unknown_name_is_refused_with_the_existing_ones(tmp_path: Path):
     run = python(copy_to(tmp_path, "toy"), "tools.notebooks", "write", "tyo")
     assert run.returncode == 2
     assert "no chapter 'tyo'; there are: toy" in run.stderr
@@ -390,7 +390,7 @@ def test_a_chapter_that_reads_what_its_key_does_not_cover_fails(tested: tuple[Pa
 
 
 @pytest.mark.ci
-def test_quick_compares_what_is_stored_and_says_what_it_left_out(tested: tuple[Path, str], tmp_path: Path):
+def test_quick_compares_what_is_stored_and_lists_what_it_left_out(tested: tuple[Path, str], tmp_path: Path):
     book = shutil.copytree(tested[0], tmp_path / "book")
     run = python(book, "pytest", "--nbval", "--quick", "-rA", "--color=no", "chapters")
     assert outcomes(run.stdout, "toy") == {"Form": "PASSED", "Stored outputs": "PASSED"}

@@ -20,13 +20,13 @@ def test_the_code_runs(block: str) -> None:
 
 def open_exercises() -> list[str]:
     """The labels of the exercises of published chapters whose title begins with Open."""
-    found: list[str] = []
+    result: list[str] = []
     for document in ledger.read(ROOT).documents:
         notebook = ROOT / f"{document}.ipynb"
         if notebook.exists():
             text = "\n".join(c.source for c in nbformat.read(notebook, as_version=4).cells)
-            found += re.findall(r"\{exercise(?:-start)?\} Open\b.*\n:label: (\S+)", text)
-    return found
+            result += re.findall(r"\{exercise(?:-start)?\} Open\b.*\n:label: (\S+)", text)
+    return result
 
 
 def test_every_open_exercise_is_listed() -> None:

@@ -121,8 +121,8 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def pages(book: Path) -> dict[str, Page]:
     html = book / "_build" / "html"
-    found = [p for p in html.rglob("*.html") if "_static" not in p.parts]
-    return {p.relative_to(html).with_suffix("").as_posix(): Page(p) for p in found}
+    result = [p for p in html.rglob("*.html") if "_static" not in p.parts]
+    return {p.relative_to(html).with_suffix("").as_posix(): Page(p) for p in result}
 
 
 @pytest.mark.ci

@@ -2,7 +2,8 @@
 
 The mistakes of every update, also of random ones, are counted against a margin that is certified.
 
-The kernel perceptron: exact twins that keep no scores, the same machine in feature space, and scikit-learn's.
+The kernel perceptron: exact twins that keep no scores, the same classifier in feature space, and
+scikit-learn's.
 """
 
 import pickle
@@ -178,9 +179,9 @@ def test_an_update_cannot_change_the_scores():
     X, y = load_iris(return_X_y=True)
     options = {"max_iter": 2, "shuffle": False}
     with pytest.warns(ConvergenceWarning):
-        found = MulticlassPerceptron(vandal, **options).fit(X, y)
+        result = MulticlassPerceptron(vandal, **options).fit(X, y)
     with pytest.warns(ConvergenceWarning):
-        assert np.array_equal(found.coef_, MulticlassPerceptron(generous, **options).fit(X, y).coef_)
+        assert np.array_equal(result.coef_, MulticlassPerceptron(generous, **options).fit(X, y).coef_)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -246,40 +247,40 @@ SAMPLES = st.integers(2, 9).flatmap(
 )
 
 
-def everything(found, history, X, one, points, values, labels=None):
-    """What a fitted machine answers at some points, against the coefficients after each of its steps."""
-    classes = len(found.classes_)
+def everything(result, history, X, one, points, values, labels=None):
+    """What a fitted classifier predicts at some points, against the coefficients after each of its steps."""
+    classes = len(result.classes_)
     c = np.array([step.astype(float) for step in history])
     scores = np.einsum("tir,ij->tjr", c, values + one)
-    assert found.t_ == len(history)
-    if found.average == "voted":
+    assert result.t_ == len(history)
+    if result.average == "voted":
         votes = np.zeros((len(points), classes))
         for step in scores:
             votes[np.arange(len(points)), step.argmax(axis=1)] += 1
         expected = votes / len(history)
-        assert found.votes_.sum() == found.t_
-        assert found.mistakes_.sum() == len(found.moved_) == len(found.moves_)
+        assert result.votes_.sum() == result.t_
+        assert result.mistakes_.sum() == len(result.moved_) == len(result.moves_)
     else:
-        expected = scores.mean(axis=0) if found.average else scores[-1]
-        mean = c.mean(axis=0) if found.average else c[-1]
-        assert np.allclose(found.intercept_, one * mean.sum(axis=0), atol=1e-12)
-        if found.kernel is None:
-            assert found.coef_.shape == (classes, X.shape[1])
-            assert np.allclose(found.coef_, mean.T @ X, rtol=1e-12, atol=1e-12)
+        expected = scores.mean(axis=0) if result.average else scores[-1]
+        mean = c.mean(axis=0) if result.average else c[-1]
+        assert np.allclose(result.intercept_, one * mean.sum(axis=0), atol=1e-12)
+        if result.kernel is None:
+            assert result.coef_.shape == (classes, X.shape[1])
+            assert np.allclose(result.coef_, mean.T @ X, rtol=1e-12, atol=1e-12)
         else:
-            assert np.allclose(found.dual_coef_, mean.T[:, found.support_], rtol=1e-12)
-    if found.kernel is not None or found.average == "voted":
-        assert found.support_.tolist() == np.flatnonzero(c[-1].any(axis=1)).tolist()
-    given = values.T if found.kernel == "precomputed" else points
-    assert np.allclose(found.scores(given), expected, rtol=1e-12, atol=1e-11)
-    decided = found.decision_function(given)
+            assert np.allclose(result.dual_coef_, mean.T[:, result.support_], rtol=1e-12)
+    if result.kernel is not None or result.average == "voted":
+        assert result.support_.tolist() == np.flatnonzero(c[-1].any(axis=1)).tolist()
+    given = values.T if result.kernel == "precomputed" else points
+    assert np.allclose(result.scores(given), expected, rtol=1e-12, atol=1e-11)
+    decided = result.decision_function(given)
     if classes == 2:
         assert np.allclose(decided, expected[:, 1] - expected[:, 0], atol=1e-11)
-        assert found.predict(given).tolist() == found.classes_[(decided > 0).astype(int)].tolist()
+        assert result.predict(given).tolist() == result.classes_[(decided > 0).astype(int)].tolist()
     else:
-        assert found.predict(given).tolist() == found.classes_[decided.argmax(axis=1)].tolist()
-    if labels is not None and found.converged_ and found.average is False:
-        assert found.predict(given).tolist() == labels.tolist()
+        assert result.predict(given).tolist() == result.classes_[decided.argmax(axis=1)].tolist()
+    if labels is not None and result.converged_ and result.average is False:
+        assert result.predict(given).tolist() == labels.tolist()
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -295,12 +296,12 @@ def test_it_is_its_naive_twin(average, q, sample, bias, epochs):
     one = kernel.polynomial(2, b=1.0) if q == 2 else kernel.linear
     gram = one.gram(X).astype(int)
     history, mistakes = naive(gram.tolist(), y.tolist(), y.max() + 1, "top", epochs, int(bias))
-    found = MulticlassPerceptron(
+    result = MulticlassPerceptron(
         kernel=one if q in (1, 2) else q, fit_intercept=bias, average=average, max_iter=epochs, shuffle=False
     ).fit(gram if q == "precomputed" else X, labels)
-    assert found.mistakes_.tolist() == mistakes
-    assert (found.n_iter_, found.converged_) == (len(mistakes), mistakes[-1] == 0)
-    everything(found, history, X, int(bias), X, gram, labels)
+    assert result.mistakes_.tolist() == mistakes
+    assert (result.n_iter_, result.converged_) == (len(mistakes), mistakes[-1] == 0)
+    everything(result, history, X, int(bias), X, gram, labels)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -317,7 +318,7 @@ def test_the_other_updates_are_their_naive_twins(update, bias, name):
         one = kernel.rbf(0.5) if name == "rbf" else kernel.linear
         history, mistakes = naive_floats(one.gram(X) + bias, y, k, update, 3)
         for average in (False, True, "voted"):
-            found = MulticlassPerceptron(
+            result = MulticlassPerceptron(
                 update,
                 kernel=name,
                 gamma=0.5,
@@ -326,9 +327,9 @@ def test_the_other_updates_are_their_naive_twins(update, bias, name):
                 max_iter=3,
                 shuffle=False,
             ).fit(X, y)
-            assert found.mistakes_.tolist() == mistakes
+            assert result.mistakes_.tolist() == mistakes
             # elsewhere: at the example itself, a step of MIRA leaves ties, and rounding would break them
-            everything(found, history, X, int(bias), points, one.gram(X, points))
+            everything(result, history, X, int(bias), points, one.gram(X, points))
 
 
 def naive_floats(gram, y, k, update, epochs):
@@ -353,10 +354,10 @@ def test_thirds_in_fractions():
     for update in ("uniform", "proportional", "mira"):
         exact = naive((X @ X.T).tolist(), y.tolist(), 4, update, 1, 1)[0]
         with pytest.warns(ConvergenceWarning):
-            found = MulticlassPerceptron(
+            result = MulticlassPerceptron(
                 update, kernel="linear", average=False, shuffle=False, max_iter=1
             ).fit(X, y)
-        assert np.allclose(found.dual_coef_.T, exact[-1].astype(float)[found.support_], rtol=1e-14)
+        assert np.allclose(result.dual_coef_.T, exact[-1].astype(float)[result.support_], rtol=1e-14)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -371,17 +372,17 @@ def test_for_two_classes_it_is_the_perceptron(update, sample, bias, epochs):
         peer = KernelPerceptron(average=average, fit_intercept=bias, **options).fit(X, y)
         w = peer.dual_coef_ @ peer.support_vectors_
         for name in (None, "linear"):
-            found = MulticlassPerceptron(
+            result = MulticlassPerceptron(
                 update, kernel=name, average=average, fit_intercept=bias, **options
             ).fit(X, y)
-            assert np.array_equal(found.mistakes_, peer.mistakes_)
-            assert np.allclose(found.intercept_, peer.intercept_[0] * np.array([-1, 1]), atol=1e-12)
+            assert np.array_equal(result.mistakes_, peer.mistakes_)
+            assert np.allclose(result.intercept_, peer.intercept_[0] * np.array([-1, 1]), atol=1e-12)
             if name is None:
-                assert np.allclose(found.coef_, np.concatenate([-w, w]), atol=1e-12)
+                assert np.allclose(result.coef_, np.concatenate([-w, w]), atol=1e-12)
             else:
-                assert np.array_equal(found.support_, peer.support_)
-                assert np.allclose(found.dual_coef_[1], peer.dual_coef_[0], atol=1e-12)
-            assert np.allclose(found.decision_function(X), 2 * peer.decision_function(X), atol=1e-11)
+                assert np.array_equal(result.support_, peer.support_)
+                assert np.allclose(result.dual_coef_[1], peer.dual_coef_[0], atol=1e-12)
+            assert np.allclose(result.decision_function(X), 2 * peer.decision_function(X), atol=1e-11)
     if epochs == 1:
         return
     # the same with the kernel of a matrix
@@ -453,26 +454,26 @@ def test_sparse_examples_stay_sparse():
     places = rng.integers(2000, size=100_000), rng.integers(50_000, size=100_000)
     X = csr_array((rng.random(100_000), places), shape=(2000, 50_000))
     y = rng.integers(0, 4, size=2000)
-    machine = MulticlassPerceptron(random_state=0, max_iter=1)
+    model = MulticlassPerceptron(random_state=0, max_iter=1)
     MulticlassPerceptron(random_state=0).fit(
         csr_array(np.eye(2)), [0, 1]
     )  # so that what is loaded at the first call is not counted
     tracemalloc.start()
     with pytest.warns(ConvergenceWarning):
-        machine.fit(X, y)
+        model.fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert machine.coef_.shape == (4, 50_000)
+    assert model.coef_.shape == (4, 50_000)
     # W, the moves for the average, the average and its parts, each 1.6 MB; dense, X has 800 MB
-    assert peak < 8 * machine.coef_.nbytes + 3 * X.data.nbytes
+    assert peak < 8 * model.coef_.nbytes + 3 * X.data.nbytes
     # explicit zeros and entries that are stored in two parts count as what they are
     doubled = csr_matrix(
         (np.repeat(X.data[:300], 2) / 2, np.repeat(X.indices[:300], 2), [0, 200, 420, 600]), shape=(3, 50_000)
     )
     for form in (doubled, csr_matrix(doubled.toarray())):
-        found = MulticlassPerceptron("uniform", random_state=0).fit(form, [0, 1, 2])
-        assert found.mistakes_.tolist() == [3, 0] or found.mistakes_[-1] == 0
-        assert found.predict(doubled).tolist() == [0, 1, 2]
+        result = MulticlassPerceptron("uniform", random_state=0).fit(form, [0, 1, 2])
+        assert result.mistakes_.tolist() == [3, 0] or result.mistakes_[-1] == 0
+        assert result.predict(doubled).tolist() == [0, 1, 2]
 
 
 def test_rows_are_computed_when_needed_and_not_twice():
@@ -487,9 +488,9 @@ def test_rows_are_computed_when_needed_and_not_twice():
     one = kernel.Kernel("counted", {}, counting, kernel.rbf(2.0).self_products)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = MulticlassPerceptron(kernel=one, shuffle=False, max_iter=3).fit(X, y)
-    assert found.n_iter_ == 3
-    assert len(found.support_) <= sum(rows) < 2 * len(found.support_) + 200
+        result = MulticlassPerceptron(kernel=one, shuffle=False, max_iter=3).fit(X, y)
+    assert result.n_iter_ == 3
+    assert len(result.support_) <= sum(rows) < 2 * len(result.support_) + 200
 
 
 def test_orders():
@@ -512,35 +513,35 @@ def test_a_gram_matrix_is_cut_on_both_sides():
     direct = cross_val_score(MulticlassPerceptron(kernel="rbf", gamma=0.2, **options), X, y)
     for name in ("precomputed", kernel.precomputed):
         for average in (True, "voted"):
-            machine = MulticlassPerceptron(kernel=name, average=average, **options)
-            scores = cross_val_score(machine, gram, y)
+            model = MulticlassPerceptron(kernel=name, average=average, **options)
+            scores = cross_val_score(model, gram, y)
             assert average == "voted" or np.array_equal(scores, direct)
-            assert not hasattr(machine, "partial_fit")
+            assert not hasattr(model, "partial_fit")
 
 
 def test_a_refit_leaves_nothing_behind():
     X, y = separable_sample(0)
-    machine = MulticlassPerceptron(average="voted", max_iter=1000).fit(X, y)
-    assert not hasattr(machine, "coef_")
-    machine.set_params(average=True).fit(X, y)
-    assert not hasattr(machine, "votes_")
-    assert not hasattr(machine, "support_")
-    machine.set_params(kernel="linear").fit(X, y)
-    assert not hasattr(machine, "coef_")
+    model = MulticlassPerceptron(average="voted", max_iter=1000).fit(X, y)
+    assert not hasattr(model, "coef_")
+    model.set_params(average=True).fit(X, y)
+    assert not hasattr(model, "votes_")
+    assert not hasattr(model, "support_")
+    model.set_params(kernel="linear").fit(X, y)
+    assert not hasattr(model, "coef_")
     with pytest.raises(ValueError, match="cannot be taken up or given up between batches"):
-        machine.set_params(kernel=None).partial_fit(X, y)
+        model.set_params(kernel=None).partial_fit(X, y)
     with pytest.raises(ValueError, match="cannot be taken up or given up between batches"):
-        machine.set_params(kernel="linear", average="voted").partial_fit(X, y)
+        model.set_params(kernel="linear", average="voted").partial_fit(X, y)
     # the last and the average may be exchanged
-    last = machine.set_params(average=False).partial_fit(X[:1], y[:1])
+    last = model.set_params(average=False).partial_fit(X[:1], y[:1])
     assert np.array_equal(last.dual_coef_, np.round(last.dual_coef_))
 
 
-def test_it_says_that_the_classes_are_not_separated():
+def test_it_reports_that_the_classes_are_not_separated():
     with pytest.warns(ConvergenceWarning, match="epoch 5, the last, made 2 mistakes on 2 examples"):
-        found = MulticlassPerceptron(max_iter=5).fit([[1.0], [1.0]], [0, 1])
-    assert not found.converged_
-    assert found.n_iter_ == 5
+        result = MulticlassPerceptron(max_iter=5).fit([[1.0], [1.0]], [0, 1])
+    assert not result.converged_
+    assert result.n_iter_ == 5
 
 
 @pytest.mark.parametrize(
@@ -571,15 +572,15 @@ def test_what_partial_fit_refuses():
         MulticlassPerceptron().partial_fit([[1.0]], [0])
     with pytest.raises(ValueError, match="classes must be at least 2 classes"):
         MulticlassPerceptron().partial_fit([[1.0]], [0], classes=[0])
-    machine = MulticlassPerceptron()
+    model = MulticlassPerceptron()
     with pytest.raises(ValueError, match="Input X contains NaN"):
-        machine.partial_fit([[np.nan]], ["a"], classes=["a", "b", "c"])
-    machine.partial_fit([[1.0]], ["a"], classes=["a", "b", "c"])  # a call that failed was no first call
-    assert machine.n_features_in_ == 1
+        model.partial_fit([[np.nan]], ["a"], classes=["a", "b", "c"])
+    model.partial_fit([[1.0]], ["a"], classes=["a", "b", "c"])  # a call that failed was no first call
+    assert model.n_features_in_ == 1
     with pytest.raises(ValueError, match=r"y has labels that are not among the classes: \['d'\]"):
-        machine.partial_fit([[1.0]], ["d"])
-    assert machine.predict([[1.0], [-1.0]]).tolist() == ["a", "a"]
-    assert machine.coef_.shape == (3, 1)
+        model.partial_fit([[1.0]], ["d"])
+    assert model.predict([[1.0], [-1.0]]).tolist() == ["a", "a"]
+    assert model.coef_.shape == (3, 1)
     with pytest.raises(NotFittedError):
         MulticlassPerceptron().predict([[1.0]])
 
@@ -589,7 +590,7 @@ def test_what_partial_fit_refuses():
 
 
 def costly(X, y, k, update, epochs, bias, weights, cost):
-    """In plain Python, scores summed up anew: W after each step, mistakes and prices of epochs."""
+    """In plain Python, scores summed up anew: W after each step, mistakes and penalties of epochs."""
     m, one = len(y), 1 if bias else 0
     d = len(X[0])
     W = [[0] * (d + 1) for _ in range(k)]
@@ -607,8 +608,8 @@ def costly(X, y, k, update, epochs, bias, weights, cost):
                 first = min(rivals, key=lambda r: (-f[r], r))
                 length = weights[i] * cost[true][first]
                 # the free ones are out of the race, and the rest is an update as ever
-                asked = [f[r] if r in (*rivals, true) else f[true] - 1 for r in range(k)]
-                tau = tau_of(asked, true, update, length * sum(a * a for a in x))
+                shown = [f[r] if r in (*rivals, true) else f[true] - 1 for r in range(k)]
+                tau = tau_of(shown, true, update, length * sum(a * a for a in x))
                 W = [
                     [a + length * t * b for a, b in zip(row, x, strict=True)]
                     for row, t in zip(W, tau, strict=True)
@@ -645,7 +646,7 @@ def test_with_weights_and_costs_it_is_its_plain_twin(name, bias):
         elsewhere = np.random.default_rng(2).normal(size=(50, 3))
         scores = np.einsum("trj,ij->tir", history, np.column_stack([elsewhere, np.full(50, float(bias))]))
         for average in (False, True, "voted"):
-            found = MulticlassPerceptron(
+            result = MulticlassPerceptron(
                 update,
                 kernel=name,
                 fit_intercept=bias,
@@ -654,16 +655,16 @@ def test_with_weights_and_costs_it_is_its_plain_twin(name, bias):
                 max_iter=4,
                 shuffle=False,
             ).fit(X @ X.T if name == "precomputed" else X, y, sample_weight=weights)
-            assert found.mistakes_.tolist() == mistakes
-            assert np.allclose(found.paid_, paid, rtol=1e-12)
-            assert found.t_ == len(history) == 4 * np.count_nonzero(weights)
+            assert result.mistakes_.tolist() == mistakes
+            assert np.allclose(result.paid_, paid, rtol=1e-12)
+            assert result.t_ == len(history) == 4 * np.count_nonzero(weights)
             expected = scores.mean(axis=0) if average is True else scores[-1]
             if average == "voted":
-                assert found.moves_.sum(axis=1) == pytest.approx(0, abs=1e-12)
-                assert np.maximum(found.moves_, 0).sum() == pytest.approx(sum(paid))
+                assert result.moves_.sum(axis=1) == pytest.approx(0, abs=1e-12)
+                assert np.maximum(result.moves_, 0).sum() == pytest.approx(sum(paid))
                 expected = (scores.argmax(axis=2)[:, :, None] == np.arange(4)).mean(axis=0)
             given = elsewhere @ X.T if name == "precomputed" else elsewhere
-            assert np.allclose(found.scores(given), expected, rtol=1e-10, atol=1e-10)
+            assert np.allclose(result.scores(given), expected, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -674,11 +675,11 @@ def test_two_classes_with_a_kernel_weights_and_costs(update, costs):
     X, y, weights = weighted_sample(5, k=2)
     history, mistakes, paid = costly(X.tolist(), y.tolist(), 2, "top", 4, True, weights.tolist(), costs)
     options = {"kernel": "linear", "average": False, "max_iter": 4, "shuffle": False}
-    found = MulticlassPerceptron(update, cost=costs, **options).fit(X, y, sample_weight=weights)
-    assert found.mistakes_.tolist() == mistakes
-    assert found.paid_.tolist() == paid
+    result = MulticlassPerceptron(update, cost=costs, **options).fit(X, y, sample_weight=weights)
+    assert result.mistakes_.tolist() == mistakes
+    assert result.paid_.tolist() == paid
     scores = np.column_stack([X, np.ones(len(X))]) @ history[-1].T
-    assert np.array_equal(found.scores(X), scores)
+    assert np.array_equal(result.scores(X), scores)
     if costs == [[0, 1], [1, 0]]:
         kernelled = KernelPerceptron(**options).fit(X, y, sample_weight=weights)
         assert kernelled.paid_.tolist() == paid
@@ -747,19 +748,20 @@ def test_class_weights_are_weights():
 @pytest.mark.parametrize("name", [None, "linear"])
 @pytest.mark.parametrize("average", [False, True, "voted"])
 def test_a_batch_without_weight_is_no_step(name, average):
-    machine = MulticlassPerceptron(kernel=name, average=average)
-    machine.partial_fit([[1.0], [2.0]], [0, 1], classes=[0, 1, 2], sample_weight=[0.0, 0.0])
-    assert (machine.t_, machine.mistakes_.tolist(), machine.paid_.tolist()) == (0, [0], [0.0])
-    assert not machine.scores([[3.0]]).any()
-    machine.partial_fit([[1.0], [2.0]], [0, 1], sample_weight=[0.0, 2.0])
-    assert machine.t_ == 1
-    assert machine.predict([[3.0]]).tolist() == [1]
+    model = MulticlassPerceptron(kernel=name, average=average)
+    model.partial_fit([[1.0], [2.0]], [0, 1], classes=[0, 1, 2], sample_weight=[0.0, 0.0])
+    assert (model.t_, model.mistakes_.tolist(), model.paid_.tolist()) == (0, [0], [0.0])
+    assert not model.scores([[3.0]]).any()
+    model.partial_fit([[1.0], [2.0]], [0, 1], sample_weight=[0.0, 2.0])
+    assert model.t_ == 1
+    assert model.predict([[3.0]]).tolist() == [1]
 
 
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_price_of_all_mistakes_is_bounded(seed, bias):
-    """The sharper form too, with the machine that proves it; and what the answers cost is at most the sum."""
+def test_the_cost_of_all_mistakes_is_bounded(seed, bias):
+    """The sharper form too, with the classifier that proves it; and the cost of the predictions is at most
+    the sum."""
     X, y = separable_sample(seed, k=4)
     rng = np.random.default_rng(seed)
     weights = rng.uniform(0.1, 3, size=len(y))
@@ -769,22 +771,22 @@ def test_the_price_of_all_mistakes_is_bounded(seed, bias):
     squares = (X**2).sum(axis=1) + bias
     most = (weights * COSTS.max(axis=1)[y] * squares).max()
     for update in (*UPDATES, generous):
-        found = MulticlassPerceptron(
+        result = MulticlassPerceptron(
             update, fit_intercept=bias, cost=COSTS, average=False, random_state=0, max_iter=100_000
         )
         cost = 0.0
         for i in rng.permutation(len(y)):
-            answer = found.predict(X[i : i + 1])[0] if hasattr(found, "t_") else 0
-            cost += weights[i] * COSTS[y[i], answer]
-            found.partial_fit(X[i : i + 1], y[i : i + 1], range(4), weights[i : i + 1])
-        assert 0 < cost <= found.paid_.sum() * (1 + 1e-12)
-        found.fit(X, y, weights)
-        assert found.converged_
-        paid = found.paid_.sum()
+            predicted = result.predict(X[i : i + 1])[0] if hasattr(result, "t_") else 0
+            cost += weights[i] * COSTS[y[i], predicted]
+            result.partial_fit(X[i : i + 1], y[i : i + 1], range(4), weights[i : i + 1])
+        assert 0 < cost <= result.paid_.sum() * (1 + 1e-12)
+        result.fit(X, y, weights)
+        assert result.converged_
+        paid = result.paid_.sum()
         assert paid <= 2 * most / bound.margin**2
         assert paid <= (weights * COSTS.max(axis=1)[y]).max() * bound.bound
-        inner = (found.coef_ * bound.weights).sum() + found.intercept_ @ bound.intercept
-        square = (found.coef_**2).sum() + (found.intercept_**2).sum()
+        inner = (result.coef_ * bound.weights).sum() + result.intercept_ @ bound.intercept
+        square = (result.coef_**2).sum() + (result.intercept_**2).sum()
         assert inner >= paid * bound.margin * (1 - 1e-9)
         assert square <= 2 * most * paid * (1 + 1e-12)
 
@@ -796,12 +798,12 @@ def test_a_free_confusion_is_none():
         mistake_bound(X, y)
     bound = mistake_bound(X, y, cost=cost)
     for update in UPDATES:
-        found = MulticlassPerceptron(update, cost=cost, average=False, random_state=0).fit(X, y)
-        assert found.converged_
-        assert found.paid_.sum() <= bound.bound
+        result = MulticlassPerceptron(update, cost=cost, average=False, random_state=0).fit(X, y)
+        assert result.converged_
+        assert result.paid_.sum() <= bound.bound
     free = MulticlassPerceptron(cost=np.zeros((3, 3))).fit(X, y)
     assert free.mistakes_.tolist() == [0]
-    # as long as the machine is 0 it votes for the first class
+    # as long as the classifier is 0 it votes for the first class
     cost[0] = 0
     voted = MulticlassPerceptron(cost=cost, average="voted", shuffle=False)
     voted.partial_fit(X, y, classes=range(3))
@@ -855,13 +857,13 @@ def test_what_is_compiled_is_what_the_updates_are():
                     continue
                 with np.errstate(over="ignore"):
                     n = one(code, f, y, weight, costs, square, who[:k], by[:k])
-                found = np.zeros(k)
-                found[who[:n]] = by[:n]
+                result = np.zeros(k)
+                result[who[:n]] = by[:n]
                 expected = np.zeros(k)
                 if rivals.any():
                     with np.errstate(over="ignore"):
                         expected = _updates.step(update, f, y, weight, costs[y], square)
-                np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12 * weight)
+                np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-12 * weight)
         assert jit.step(-1, f, y, weight, costs, square, who[:k], by[:k]) == rivals.sum()
 
 
@@ -877,19 +879,19 @@ def test_a_compiled_epoch_is_the_one_in_python(update, average, monkeypatch):
     points = np.random.default_rng(7).normal(size=(50, 3))
 
     def run(one, X):
-        machine = MulticlassPerceptron(one, cost=COSTS, average=average, max_iter=2, random_state=0)
-        return machine.fit(X, y, weights)
+        model = MulticlassPerceptron(one, cost=COSTS, average=average, max_iter=2, random_state=0)
+        return model.fit(X, y, weights)
 
     expected = run(update, X)
-    found = [run(update, csr_array(X)), run(update, np.asfortranarray(X))]
-    if update != "mira":  # which is not told the example
-        found += [
+    result = [run(update, csr_array(X)), run(update, np.asfortranarray(X))]
+    if update != "mira":  # which does not see the example
+        result += [
             run(lambda f, y: _updates.coefficients(update, f, y, 0.0), form) for form in (X, csr_array(X))
         ]
     for name in ("step", "move_dense", "move_sparse", "visit_dense", "visit_sparse"):
         monkeypatch.setattr(jit, name, getattr(jit, name).py_func)
-    found += [run(update, X), run(update, csr_array(X))]
-    for other in found:
+    result += [run(update, X), run(update, csr_array(X))]
+    for other in result:
         assert np.array_equal(other.mistakes_, expected.mistakes_)
         assert np.allclose(other.paid_, expected.paid_, rtol=1e-13)
         assert np.allclose(other.scores(points), expected.scores(points), rtol=1e-10, atol=1e-10)
@@ -925,15 +927,15 @@ def test_no_update_makes_more_mistakes_than_the_bound(seed, bias):
 
     for update in (*UPDATES, generous, haphazard):
         for order in range(3):
-            found = MulticlassPerceptron(
+            result = MulticlassPerceptron(
                 update, fit_intercept=bias, random_state=order, average=False, max_iter=100_000
             ).fit(X, y)
-            assert found.converged_
-            assert found.mistakes_.sum() <= bound.bound
+            assert result.converged_
+            assert result.mistakes_.sum() <= bound.bound
             # the two steps of the proof, for the last W: M gamma <= <W*, W> and |W|^2 <= 2 R^2 M
-            mistakes = found.mistakes_.sum()
-            inner = (found.coef_ * bound.weights).sum() + found.intercept_ @ bound.intercept
-            square = (found.coef_**2).sum() + (found.intercept_**2).sum()
+            mistakes = result.mistakes_.sum()
+            inner = (result.coef_ * bound.weights).sum() + result.intercept_ @ bound.intercept
+            square = (result.coef_**2).sum() + (result.intercept_**2).sum()
             assert inner >= mistakes * bound.margin * (1 - 1e-12)
             assert square <= 2 * bound.radius**2 * mistakes * (1 + 1e-12)
 
@@ -948,17 +950,17 @@ def test_the_bound_with_a_kernel():
         own = mistake_bound(gram, y, kernel="precomputed")
         assert own.bound == pytest.approx(bound.bound, rel=1e-6)
         assert np.sqrt(gram.diagonal().max() + 1) == pytest.approx(bound.radius)
-        # what the coefficients say, summed up here
+        # the scores from the coefficients, summed up here
         c, truth = bound.coefficients, np.eye(3)[y] > 0
         f = (gram + 1) @ c
         assert (c * f).sum() == pytest.approx(1)
         leads = f[truth] - np.where(truth, -np.inf, f).max(axis=1)
         assert leads.min() == pytest.approx(bound.margin, rel=1e-7)
         for update in UPDATES:
-            found = MulticlassPerceptron(
+            result = MulticlassPerceptron(
                 update, **options, average=False, random_state=0, max_iter=100_000
             ).fit(X, y)
-            assert found.mistakes_.sum() <= bound.bound
+            assert result.mistakes_.sum() <= bound.bound
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -972,20 +974,20 @@ def test_the_margin_is_that_of_the_quadratic_programme(bias, k):
         np.kron(np.eye(k)[y[i]] - np.eye(k)[r], Z[i]) for i in range(len(y)) for r in set(range(k)) - {y[i]}
     ]
     options = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
-    found = solvers.qp(
+    result = solvers.qp(
         matrix(np.eye(k * Z.shape[1])),
         matrix(np.zeros(k * Z.shape[1])),
         matrix(-np.array(rows)),
         matrix(-np.ones(len(rows))),
         options=options,
     )
-    margin = 1 / np.sqrt(2 * found["primal objective"])
+    margin = 1 / np.sqrt(2 * result["primal objective"])
     bound = mistake_bound(X, y, fit_intercept=bias, tol=1e-9)
     assert bound.margin == pytest.approx(margin, rel=1e-6)
     assert bound.margin <= bound.margin_at_most <= bound.margin * (1 + 1e-8)
     assert bound.radius == pytest.approx(np.linalg.norm(Z, axis=1).max())
     assert bound.bound == pytest.approx(2 * (bound.radius / bound.margin) ** 2)
-    # the machine that proves it
+    # the classifier that proves it
     assert (bound.weights**2).sum() + (bound.intercept**2).sum() == pytest.approx(1)
     assert (
         np.array(rows) @ np.column_stack([bound.weights, bound.intercept])[:, : Z.shape[1]].ravel()
@@ -1010,8 +1012,8 @@ def test_the_bound_is_reached():
     bound = mistake_bound(np.eye(2), [0, 1], fit_intercept=False)
     assert bound.bound == pytest.approx(2)
     for update in UPDATES:
-        found = MulticlassPerceptron(update, fit_intercept=False, shuffle=False).fit(np.eye(2), [0, 1])
-        assert found.mistakes_.tolist() == [2, 0]
+        result = MulticlassPerceptron(update, fit_intercept=False, shuffle=False).fit(np.eye(2), [0, 1])
+        assert result.mistakes_.tolist() == [2, 0]
 
 
 def test_by_rows_it_is_the_same(monkeypatch):
@@ -1026,9 +1028,9 @@ def test_by_rows_it_is_the_same(monkeypatch):
     assert np.allclose(rows.diagonal, np.diag(whole))
     assert np.allclose(rows.values(np.array([3, 0]), slice(None)), whole[[3, 0]])
     for points in (X, csr_array(X)):
-        found = mistake_bound(points, y)
-        assert found.margin == pytest.approx(expected.margin, rel=1e-6)
-        assert np.allclose(found.coefficients.T @ X, found.weights, atol=1e-12)
+        result = mistake_bound(points, y)
+        assert result.margin == pytest.approx(expected.margin, rel=1e-6)
+        assert np.allclose(result.coefficients.T @ X, result.weights, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -1040,9 +1042,9 @@ def test_where_rounding_counts_the_certificate_stands(degree):
     options = {"kernel": "poly", "gamma": 1.0, "degree": degree, "coef0": 1.0}
     for scale in (1.0, 1e3):
         for tol in (1e-3, 1e-9):
-            found = mistake_bound(scale * X, y, **options, tol=tol)
-            assert found.certificate.primal >= found.certificate.dual * (1 - 1e-12)
-            assert 0 < found.margin <= found.margin_at_most * (1 + 1e-12)
+            result = mistake_bound(scale * X, y, **options, tol=tol)
+            assert result.certificate.primal >= result.certificate.dual * (1 - 1e-12)
+            assert 0 < result.margin <= result.margin_at_most * (1 + 1e-12)
     with pytest.raises(NotSeparable) as caught:  # the features of high degree vanish
         mistake_bound(1e-3 * X, y, **options)
     assert caught.value.largest_margin < 1e-6
@@ -1053,17 +1055,17 @@ def test_classes_without_examples_must_be_beaten_too():
     two, three = mistake_bound(X, y), mistake_bound(X, y, classes=[0, 1, 2])
     assert three.coefficients.shape == (2, 3)
     assert three.margin < two.margin
-    machine = MulticlassPerceptron(average=False).partial_fit(X, y, classes=[0, 1, 2])
-    while not machine.converged_:
-        machine.partial_fit(X, y)
-    assert machine.mistakes_.sum() <= three.bound
+    model = MulticlassPerceptron(average=False).partial_fit(X, y, classes=[0, 1, 2])
+    while not model.converged_:
+        model.partial_fit(X, y)
+    assert model.mistakes_.sum() <= three.bound
 
 
 @pytest.mark.parametrize("bias", [False, True])
 def test_what_cannot_be_separated_is_refused_with_a_proof(bias):
     X = np.array([[0.0, 1.0], [2.0, 1.0], [1.0, 1.0], [0.0, 3.0]])
     y = np.array(["a", "a", "b", "c"])
-    with pytest.raises(NotSeparable, match="no machine separates the classes") as caught:
+    with pytest.raises(NotSeparable, match="no classifier separates the classes") as caught:
         mistake_bound(X, y, fit_intercept=bias)
     weights = caught.value.weights
     assert weights.shape == (4, 3)
@@ -1105,10 +1107,10 @@ def test_what_the_bound_refuses(make, message):
 
 
 def test_an_update_of_one_s_own_can_be_cloned_and_pickled():
-    machine = clone(MulticlassPerceptron(generous, random_state=0))
+    model = clone(MulticlassPerceptron(generous, random_state=0))
     X, y = separable_sample(0)
-    machine.set_params(max_iter=1000).fit(X, y)
-    assert np.array_equal(pickle.loads(pickle.dumps(machine)).predict(X), machine.predict(X))
+    model.set_params(max_iter=1000).fit(X, y)
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -1164,22 +1166,26 @@ def test_the_kernel_perceptron_is_its_naive_twin(q, sample, bias, epochs):
     history, mistakes = naive_of_two_classes(gram.tolist(), y.tolist(), epochs, int(bias))
     options = {"fit_intercept": bias, "max_iter": epochs, "shuffle": False}
     for average in (False, True):
-        found = KernelPerceptron(one, average=average, **options).fit(X, y)
+        result = KernelPerceptron(one, average=average, **options).fit(X, y)
         c = np.mean(history, axis=0) if average else np.array(history[-1])
-        assert found.mistakes_.tolist() == mistakes
-        assert (found.n_iter_, found.converged_, found.t_) == (len(mistakes), mistakes[-1] == 0, len(history))
-        assert found.support_.tolist() == np.flatnonzero(history[-1]).tolist()
-        assert np.array_equal(found.support_vectors_, X[found.support_])
-        assert np.allclose(found.dual_coef_, c[None, found.support_], rtol=1e-13)
-        assert found.intercept_ == pytest.approx([bias * c.sum()], abs=1e-12)
-        scores = found.decision_function(X)
+        assert result.mistakes_.tolist() == mistakes
+        assert (result.n_iter_, result.converged_, result.t_) == (
+            len(mistakes),
+            mistakes[-1] == 0,
+            len(history),
+        )
+        assert result.support_.tolist() == np.flatnonzero(history[-1]).tolist()
+        assert np.array_equal(result.support_vectors_, X[result.support_])
+        assert np.allclose(result.dual_coef_, c[None, result.support_], rtol=1e-13)
+        assert result.intercept_ == pytest.approx([bias * c.sum()], abs=1e-12)
+        scores = result.decision_function(X)
         rounding = 1e-12 * (1 + gram.max())  # the terms of a sum that is almost 0 need not be small
         assert np.allclose(scores, gram @ c + bias * c.sum(), rtol=1e-12, atol=rounding)
-        assert found.predict(X).tolist() == np.where(scores > 0, 1, -1).tolist()
-        if found.converged_ and not average:
-            assert (found.predict(X) == y).all()
+        assert result.predict(X).tolist() == np.where(scores > 0, 1, -1).tolist()
+        if result.converged_ and not average:
+            assert (result.predict(X) == y).all()
         own = KernelPerceptron("precomputed", average=average, **options).fit(gram, y)
-        assert np.array_equal(own.dual_coef_, found.dual_coef_)
+        assert np.array_equal(own.dual_coef_, result.dual_coef_)
         assert np.allclose(own.decision_function(gram[:1]), scores[:1], rtol=1e-12, atol=rounding)
 
 
@@ -1189,30 +1195,30 @@ def test_with_a_kernel_it_is_the_perceptron_in_feature_space_step_by_step(sample
     X, y = sample
     mapped = tensor(X, q)
     w = np.zeros(mapped.shape[1], dtype=int)
-    machine = KernelPerceptron(kernel.polynomial(q, b=1.0), fit_intercept=False, average=False)
+    model = KernelPerceptron(kernel.polynomial(q, b=1.0), fit_intercept=False, average=False)
     for _ in range(2):
         for x, features, label in zip(X, mapped, y, strict=True):
             wrong = label * (w @ features) <= 0
             w += wrong * label * features
-            machine.partial_fit(x[None], [label], classes=[-1, 1])
-            assert machine.mistakes_[-1] == wrong
-            assert np.array_equal(machine.decision_function(X), mapped @ w)
+            model.partial_fit(x[None], [label], classes=[-1, 1])
+            assert model.mistakes_[-1] == wrong
+            assert np.array_equal(model.decision_function(X), mapped @ w)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("epochs", [1, 2, 7])
 def test_it_is_scikit_learn_s_perceptron(bias, epochs):
-    """The same order, the same update at a score of 0: the same w, b and answers in integers."""
+    """The same order, the same update at a score of 0: the same w, b and predictions in integers."""
     rng = np.random.default_rng(epochs)
     X, y = rng.integers(-4, 5, size=(60, 3)), np.where(rng.random(60) < 0.4, "no", "yes")
     peer = Perceptron(shuffle=False, tol=None, max_iter=epochs, fit_intercept=bias).fit(X, y)
-    found = KernelPerceptron(shuffle=False, max_iter=epochs, fit_intercept=bias, average=False).fit(X, y)
-    assert found.n_iter_ == epochs  # not separable, so that neither stops
-    assert np.array_equal(found.dual_coef_ @ found.support_vectors_, peer.coef_)
-    assert np.array_equal(found.intercept_, peer.intercept_)
-    assert np.array_equal(found.decision_function(X), peer.decision_function(X))
-    assert np.array_equal(found.predict(X), peer.predict(X))
+    result = KernelPerceptron(shuffle=False, max_iter=epochs, fit_intercept=bias, average=False).fit(X, y)
+    assert result.n_iter_ == epochs  # not separable, so that neither stops
+    assert np.array_equal(result.dual_coef_ @ result.support_vectors_, peer.coef_)
+    assert np.array_equal(result.intercept_, peer.intercept_)
+    assert np.array_equal(result.decision_function(X), peer.decision_function(X))
+    assert np.array_equal(result.predict(X), peer.predict(X))
     averaged = SGDClassifier(
         loss="perceptron",
         penalty=None,
@@ -1224,9 +1230,9 @@ def test_it_is_scikit_learn_s_perceptron(bias, epochs):
         max_iter=epochs,
         fit_intercept=bias,
     ).fit(X, y)
-    found.set_params(average=True).fit(X, y)
-    assert np.allclose(found.dual_coef_ @ found.support_vectors_, averaged.coef_, rtol=1e-10)
-    assert found.intercept_ == pytest.approx(averaged.intercept_, abs=1e-10)
+    result.set_params(average=True).fit(X, y)
+    assert np.allclose(result.dual_coef_ @ result.support_vectors_, averaged.coef_, rtol=1e-10)
+    assert result.intercept_ == pytest.approx(averaged.intercept_, abs=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -1236,10 +1242,10 @@ def test_with_the_rbf_kernel_it_is_the_perceptron_on_the_truncated_map(seed):
     radius = np.linalg.norm(X, axis=1).max()
     assert kernel.rbf_truncation(1.0, radius, radius, 40) < 1e-6
     peer = Perceptron(shuffle=False, tol=None, max_iter=3, fit_intercept=False).fit(mapped, y)
-    machine = KernelPerceptron("rbf", gamma=1.0, fit_intercept=False, average=False, shuffle=False)
+    model = KernelPerceptron("rbf", gamma=1.0, fit_intercept=False, average=False, shuffle=False)
     for _ in range(3):
-        machine.partial_fit(X, y, classes=[0, 1])
-    assert np.allclose(machine.decision_function(X), peer.decision_function(mapped), atol=1e-4)
+        model.partial_fit(X, y, classes=[0, 1])
+    assert np.allclose(model.decision_function(X), peer.decision_function(mapped), atol=1e-4)
 
 
 def test_novikoff_s_bound():
@@ -1249,9 +1255,9 @@ def test_novikoff_s_bound():
     y = np.where(X @ [0.6, 0.8] > 0, 1, -1)
     X, y = X[abs(X @ [0.6, 0.8]) > 0.1], y[abs(X @ [0.6, 0.8]) > 0.1]
     for seed in range(5):
-        found = KernelPerceptron(fit_intercept=False, random_state=seed).fit(X, y)
-        assert found.converged_
-        assert found.mistakes_.sum() <= (X**2).sum(axis=1).max() / 0.1**2
+        result = KernelPerceptron(fit_intercept=False, random_state=seed).fit(X, y)
+        assert result.converged_
+        assert result.mistakes_.sum() <= (X**2).sum(axis=1).max() / 0.1**2
 
 
 def test_batches_of_two_classes_are_epochs():
@@ -1304,9 +1310,9 @@ def test_rows_of_two_classes_are_computed_when_needed_and_not_twice(monkeypatch)
 
     one = kernel.Kernel("counted", {}, counting, kernel.rbf(1.0).self_products)
     options = {"average": False, "shuffle": False}
-    found = KernelPerceptron(one, **options).fit(X, y)
-    assert found.n_iter_ > 2
-    assert len(found.support_) <= sum(rows) < 200  # of 2000
+    result = KernelPerceptron(one, **options).fit(X, y)
+    assert result.n_iter_ > 2
+    assert len(result.support_) <= sum(rows) < 200  # of 2000
     # without room to keep them it takes more rows, and comes to the same
     monkeypatch.setattr(_rows, "CACHE_BYTES", 0)
     monkeypatch.setattr(_rows, "_ROWS", 2)
@@ -1318,8 +1324,8 @@ def test_rows_of_two_classes_are_computed_when_needed_and_not_twice(monkeypatch)
     again = KernelPerceptron(one, **options).fit(X, y)
     assert max(rows) <= 2
     assert sum(rows) > kept / 2
-    assert np.array_equal(again.mistakes_, found.mistakes_)
-    assert np.allclose(again.decision_function(X), found.decision_function(X), atol=1e-10)
+    assert np.array_equal(again.mistakes_, result.mistakes_)
+    assert np.allclose(again.decision_function(X), result.decision_function(X), atol=1e-10)
 
 
 def test_orders_of_two_classes():
@@ -1336,7 +1342,7 @@ def test_orders_of_two_classes():
 
 
 def test_a_gram_matrix_of_two_classes_is_cut_on_both_sides():
-    """The tag says pairwise: in cross-validation, columns are chosen with the rows."""
+    """The tag is pairwise: in cross-validation, columns are chosen with the rows."""
     X, y = make_moons(60, noise=0.1, random_state=0)
     gram = kernel.rbf(2.0).gram(X)
     direct = cross_val_score(KernelPerceptron("rbf", gamma=2.0, random_state=0, max_iter=1000), X, y)
@@ -1347,11 +1353,11 @@ def test_a_gram_matrix_of_two_classes_is_cut_on_both_sides():
     assert not hasattr(KernelPerceptron("precomputed"), "partial_fit")
 
 
-def test_it_says_that_two_classes_are_not_separated():
+def test_it_reports_that_two_classes_are_not_separated():
     with pytest.warns(ConvergenceWarning, match="epoch 5, the last, made 2 mistakes on 2 examples"):
-        found = KernelPerceptron(max_iter=5).fit([[1.0], [1.0]], [0, 1])
-    assert not found.converged_
-    assert found.n_iter_ == 5
+        result = KernelPerceptron(max_iter=5).fit([[1.0], [1.0]], [0, 1])
+    assert not result.converged_
+    assert result.n_iter_ == 5
 
 
 @pytest.mark.parametrize(
@@ -1379,7 +1385,7 @@ def test_what_partial_fit_refuses_of_two_classes():
         KernelPerceptron().partial_fit([[1.0]], [0])
     with pytest.raises(ValueError, match=r"classes must be 2 classes, found \[0, 1, 2\]"):
         KernelPerceptron().partial_fit([[1.0]], [0], classes=[0, 1, 2])
-    machine = KernelPerceptron().partial_fit([[1.0]], ["a"], classes=["a", "b"])
+    model = KernelPerceptron().partial_fit([[1.0]], ["a"], classes=["a", "b"])
     with pytest.raises(ValueError, match=r"y has labels that are not among the classes: \['c'\]"):
-        machine.partial_fit([[1.0]], ["c"])
-    assert machine.predict([[1.0], [0.0]]).tolist() == ["a", "a"]
+        model.partial_fit([[1.0]], ["c"])
+    assert model.predict([[1.0], [0.0]]).tolist() == ["a", "a"]

@@ -214,11 +214,11 @@ def test_a_png_has_two_pixels_per_css_pixel_and_a_white_background(runs: list[li
     assert pixels[0, 0].tolist() == [1, 1, 1, 1]
 
 
-def test_without_a_notebook_a_window_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bool] = []
-    monkeypatch.setattr("matplotlib.pyplot.show", lambda: asked.append(True))
+def test_without_a_notebook_a_window_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[bool] = []
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: calls.append(True))
     plot.show(Figure())
-    assert asked == [True]
+    assert calls == [True]
 
 
 def test_mcutils_does_without_matplotlib_until_something_is_drawn() -> None:
@@ -261,7 +261,7 @@ def test_a_code_without_zeros_draws_none() -> None:
     assert len(ax.collections) == 4
 
 
-def test_a_code_is_labelled_as_asked_or_numbered_from_one() -> None:
+def test_a_code_has_the_labels_given_or_numbers_from_one() -> None:
     ax = Figure().subplots()
     plot.code(ax, [[1, -1, 0]], row_labels=["a"])
     assert [t.get_text() for t in ax.get_yticklabels()] == ["a"]

@@ -28,11 +28,11 @@ RPART = Path(__file__).parent / "fixtures" / "rpart"
 
 def subtrees(left, right, n=0):
     """All pruned subtrees with the root n, as sets of nodes."""
-    found = [frozenset([n])]
+    result = [frozenset([n])]
     if left[n] >= 0:
         for parts in product(subtrees(left, right, left[n]), subtrees(left, right, right[n])):
-            found.append(frozenset([n]) | parts[0] | parts[1])
-    return found
+            result.append(frozenset([n]) | parts[0] | parts[1])
+    return result
 
 
 def cost(nodes, left, risks, lam):
@@ -69,15 +69,15 @@ def exact_risks(shape, criterion):
 
 
 @pytest.mark.parametrize("criterion", ["misclassification", "gini"])
-def test_the_sequence_has_the_smallest_minimiser_at_every_price(criterion):
+def test_the_sequence_has_the_smallest_minimiser_at_every_penalty(criterion):
     not_unique = pairs = 0
     for seed in range(120):
         shape = grown(seed)
         left, right, risks = shape.left, shape.right, exact_risks(shape, criterion)
         exact = sequence(shape, criterion, exact=True)
-        found = sequence(shape, criterion)
+        result = sequence(shape, criterion)
         everything = subtrees(left, right)
-        breaks = list(exact.alphas)
+        breaks = list(exact.penalties)
         middles = [(a + b) / 2 for a, b in pairwise(breaks)]
         for lam in [*breaks, *middles, breaks[-1] + 1]:
             values = [cost(nodes, left, risks, lam) for nodes in everything]
@@ -89,11 +89,11 @@ def test_the_sequence_has_the_smallest_minimiser_at_every_price(criterion):
             not_unique += len(best) > 1
             pairs += 1
         # the same in floating point: exactly for whole risks
-        assert found.leaves.tolist() == list(exact.leaves)
-        for i in range(len(found)):
-            np.testing.assert_array_equal(found.kept(i), exact.kept(i))
-        np.testing.assert_allclose(found.alphas, [float(a) for a in exact.alphas], atol=1e-12)
-        np.testing.assert_allclose(found.risks, [float(r) for r in exact.risks], atol=1e-12)
+        assert result.leaves.tolist() == list(exact.leaves)
+        for i in range(len(result)):
+            np.testing.assert_array_equal(result.kept(i), exact.kept(i))
+        np.testing.assert_allclose(result.penalties, [float(a) for a in exact.penalties], atol=1e-12)
+        np.testing.assert_allclose(result.risks, [float(r) for r in exact.risks], atol=1e-12)
     assert not_unique > 100
     assert pairs > 400
 
@@ -104,7 +104,7 @@ def test_what_a_sequence_promises(exact, seed, criterion):
     shape = grown(seed, items=30, most=20)
     path = sequence(shape, criterion, exact=exact)
     risks = exact_risks(shape, criterion)
-    assert path.alphas[0] == 0
+    assert path.penalties[0] == 0
     assert path.leaves[-1] == 1
     assert path.start_leaves == (np.asarray(shape.left) < 0).sum() >= path.leaves[0]
     for i in range(len(path)):
@@ -113,25 +113,25 @@ def test_what_a_sequence_promises(exact, seed, criterion):
         leaves = [n for n in nodes if shape.left[n] not in nodes]
         assert len(leaves) == path.leaves[i]
         assert float(sum(risks[n] for n in leaves)) == pytest.approx(float(path.risks[i]), abs=1e-9)
-        assert path.at(path.alphas[i]) == i
+        assert path.at(path.penalties[i]) == i
         if i:
-            assert path.alphas[i] > path.alphas[i - 1]
+            assert path.penalties[i] > path.penalties[i - 1]
             assert path.leaves[i] < path.leaves[i - 1]
             assert not (kept & ~path.kept(i - 1)).any()
-            # the slope of the chord is the price
+            # the slope of the chord is the penalty
             chord = (path.risks[i] - path.risks[i - 1]) / (path.leaves[i - 1] - path.leaves[i])
-            assert float(chord) == pytest.approx(float(path.alphas[i]), abs=1e-9)
-            # the weakest links of a tree of the sequence are the next price, and all of them go
+            assert float(chord) == pytest.approx(float(path.penalties[i]), abs=1e-9)
+            # the weakest links of a tree of the sequence are the next penalty, and all of them go
             ratios = pruning.links(shape, criterion, kept=path.kept(i - 1))
-            assert np.nanmin(ratios) == pytest.approx(float(path.alphas[i]), abs=1e-9)
+            assert np.nanmin(ratios) == pytest.approx(float(path.penalties[i]), abs=1e-9)
             weakest = np.flatnonzero(ratios <= np.nanmin(ratios) + 1e-9)
             assert not any(kept[shape.left[n]] for n in weakest)
 
 
-@given(seed=st.integers(0, 10**6), prices=st.tuples(*[st.fractions(0, 8, max_denominator=6)] * 2))
-def test_pruning_is_idempotent_and_monotone(seed, prices):
+@given(seed=st.integers(0, 10**6), penalties=st.tuples(*[st.fractions(0, 8, max_denominator=6)] * 2))
+def test_pruning_is_idempotent_and_monotone(seed, penalties):
     shape = grown(seed, items=30, most=15)
-    low, high = sorted(float(price) for price in prices)
+    low, high = sorted(float(penalty) for penalty in penalties)
     once = prune(shape, low)
     twice = prune(once, low)
     np.testing.assert_array_equal(once.left, twice.left)
@@ -144,10 +144,10 @@ def test_pruning_is_idempotent_and_monotone(seed, prices):
 
 
 def test_what_costs_nothing_is_collapsed_first():
-    # below node 2 a question that separates, but both its leaves answer as it does
+    # below node 2 a question that separates, but both its leaves predict as it does
     shape = Shape([1, -1, 3, -1, -1], [2, -1, 4, -1, -1], [[5, 5], [4, 0], [1, 5], [1, 2], [0, 3]])
     path = sequence(shape)
-    assert (path.start_leaves, path.alphas.tolist(), path.leaves.tolist()) == (3, [0, 4], [2, 1])
+    assert (path.start_leaves, path.penalties.tolist(), path.leaves.tolist()) == (3, [0, 4], [2, 1])
     assert path.kept(0).tolist() == [True, True, True, False, False]
     assert len(prune(shape, 0).left) == 3
     # by Gini it is worth something
@@ -169,15 +169,15 @@ def test_equal_links_go_together_also_one_below_the_other():
     np.testing.assert_array_equal(pruning.links(shape)[:3], [1, 1, 1])
     for exact in (False, True):
         path = sequence(shape, exact=exact)
-        assert list(path.alphas) == [0, 1]
+        assert list(path.penalties) == [0, 1]
         assert list(path.leaves) == [4, 1]
 
 
 def test_a_single_node():
-    machine = DecisionTree().fit([[1.0], [2.0]], ["a", "a"])
-    path = sequence(machine)
-    assert (path.alphas.tolist(), path.leaves.tolist(), path.risks.tolist()) == ([0], [1], [0])
-    assert prune(machine, 3.0).predict([[5.0]]).tolist() == ["a"]
+    model = DecisionTree().fit([[1.0], [2.0]], ["a", "a"])
+    path = sequence(model)
+    assert (path.penalties.tolist(), path.leaves.tolist(), path.risks.tolist()) == ([0], [1], [0])
+    assert prune(model, 3.0).predict([[5.0]]).tolist() == ["a"]
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -189,34 +189,34 @@ def test_the_path_of_scikit_learn(digits, criterion):
     X, y = digits
     peer = DecisionTreeClassifier(criterion=criterion, random_state=0).fit(X, y)
     path = peer.cost_complexity_pruning_path(X, y)
-    found = sequence(peer)
-    # prices that differ by rounding are one price; theirs are divided by m
+    result = sequence(peer)
+    # penalties that differ by rounding are one penalty; theirs are divided by m
     alphas = path.ccp_alphas * len(y)
     last = np.r_[np.diff(alphas) > 1e-8, True]
-    np.testing.assert_allclose(found.alphas, alphas[last], atol=1e-7)
-    np.testing.assert_allclose(found.risks, path.impurities[last] * len(y), atol=1e-6)
-    # theirs, pruned between two prices, has as many leaves
-    for i in range(0, len(found) - 1, 9):
-        between = (found.alphas[i] + found.alphas[i + 1]) / 2 / len(y)
+    np.testing.assert_allclose(result.penalties, alphas[last], atol=1e-7)
+    np.testing.assert_allclose(result.risks, path.impurities[last] * len(y), atol=1e-6)
+    # theirs, pruned between two penalties, has as many leaves
+    for i in range(0, len(result) - 1, 9):
+        between = (result.penalties[i] + result.penalties[i + 1]) / 2 / len(y)
         pruned = DecisionTreeClassifier(criterion=criterion, random_state=0, ccp_alpha=between).fit(X, y)
-        assert pruned.get_n_leaves() == found.leaves[i]
+        assert pruned.get_n_leaves() == result.leaves[i]
     # our tree of data where best splits are unique has the same path
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5)).astype(np.float32).astype(np.float64)
     y = (X @ rng.normal(size=(5, 3)) + 2 * rng.normal(size=(300, 3))).argmax(axis=1)
     limits = {"criterion": criterion, "min_samples_leaf": 8}
     peer, ours = DecisionTreeClassifier(**limits, random_state=0).fit(X, y), DecisionTree(**limits).fit(X, y)
-    np.testing.assert_allclose(sequence(ours).alphas, sequence(peer).alphas, atol=1e-9)
+    np.testing.assert_allclose(sequence(ours).penalties, sequence(peer).penalties, atol=1e-9)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "misclassification"])
 def test_large_trees_in_fractions(digits, criterion):
-    machine = DecisionTree().fit(*digits)
-    exact, found = (sequence(machine, criterion, exact=exact) for exact in (True, False))
-    assert found.leaves.tolist() == list(exact.leaves)
-    np.testing.assert_allclose(found.alphas, [float(a) for a in exact.alphas], rtol=1e-12, atol=1e-12)
-    for i in range(len(found)):
-        np.testing.assert_array_equal(found.kept(i), exact.kept(i))
+    model = DecisionTree().fit(*digits)
+    exact, result = (sequence(model, criterion, exact=exact) for exact in (True, False))
+    assert result.leaves.tolist() == list(exact.leaves)
+    np.testing.assert_allclose(result.penalties, [float(a) for a in exact.penalties], rtol=1e-12, atol=1e-12)
+    for i in range(len(result)):
+        np.testing.assert_array_equal(result.kept(i), exact.kept(i))
 
 
 def read(name):
@@ -237,25 +237,25 @@ def test_rpart(name):
     rows = {leaves - 1: i for i, leaves in enumerate(path.leaves.tolist())}
     ours = np.array([rows[nsplit] for nsplit in table["nsplit"].astype(int).tolist()])
     np.testing.assert_allclose(path.risks[ours] / root, table["rel_error"], atol=1e-12)
-    # its prices are those at which the larger tree and the smaller cost the same, but for its shortcut: what
-    # a node is worth is found on the way up, before other nodes are collapsed
+    # its penalties are those at which the larger tree and the smaller cost the same, but for its shortcut:
+    # what a node is worth is found on the way up, before other nodes are collapsed
     chords = np.diff(table["rel_error"]) / -np.diff(table["nsplit"])
     true = np.abs(chords - table["cp"][:-1]) < 1e-9
-    np.testing.assert_allclose(path.alphas[ours[:-1]][true] / root, table["cp"][:-1][true], atol=1e-12)
+    np.testing.assert_allclose(path.penalties[ours[:-1]][true] / root, table["cp"][:-1][true], atol=1e-12)
     assert true.mean() >= {"glass": 0.9, "penguins": 1, "vowel": 0.95}[name]
     assert len(path) == len(table["cp"]) + (name == "vowel")
 
-    # cross-validation on the same folds: but for ties between questions the same answers
+    # cross-validation on the same folds: but for ties between questions the same predictions
     data = load(name)
     m = len(data.y)
-    found = prune_cv(DecisionTree(), data.X, data.y, cv=np.arange(m) % 7)
-    rows = {nsplit: i for i, nsplit in enumerate(found.table["nsplit"].tolist())}
-    same = found.table[[rows[nsplit] for nsplit in table["nsplit"].astype(int).tolist()]]
+    result = prune_cv(DecisionTree(), data.X, data.y, cv=np.arange(m) % 7)
+    rows = {nsplit: i for i, nsplit in enumerate(result.table["nsplit"].tolist())}
+    same = result.table[[rows[nsplit] for nsplit in table["nsplit"].astype(int).tolist()]]
     np.testing.assert_allclose(same["rel_error"], table["rel_error"], atol=1e-12)
     wrong = (same["xerror"] - table["xerror"]) * root
     assert np.abs(wrong).max() < {"glass": 1, "penguins": 1, "vowel": 4}[name] + 0.5
     assert np.abs(wrong).mean() < 2
-    for xerror, xstd in ((table["xerror"], table["xstd"]), (found.table["xerror"], found.table["xstd"])):
+    for xerror, xstd in ((table["xerror"], table["xstd"]), (result.table["xerror"], result.table["xstd"])):
         wrong = xerror * root
         np.testing.assert_allclose(xstd, np.sqrt(wrong - wrong**2 / m) / root, rtol=1e-9)
 
@@ -274,18 +274,14 @@ def test_links_and_objective_are_their_definitions():
             def leaves(n, left=left, right=right):
                 return [n] if left[n] < 0 else [*leaves(left[n]), *leaves(right[n])]
 
-            found = pruning.links(shape, criterion)
+            result = pruning.links(shape, criterion)
             for n in range(len(left)):
                 if left[n] < 0:
-                    assert np.isnan(found[n])
+                    assert np.isnan(result[n])
                     continue
                 below = leaves(n)
                 ratio = (risks[n] - risks[below].sum()) / (len(below) - 1)
-                assert found[n] == pytest.approx(ratio, abs=1e-9)
-            value = pruning.cost_complexity(shape, 0.7, criterion)
-            assert value == pytest.approx(risks[leaves(0)].sum() + 0.7 * len(leaves(0)))
-            root = np.arange(len(left)) == 0
-            assert pruning.cost_complexity(shape, 0.7, criterion, kept=root) == pytest.approx(risks[0] + 0.7)
+                assert result[n] == pytest.approx(ratio, abs=1e-9)
             path = sequence(shape, criterion)
             assert path.leaves[-1] == 1
             assert (np.diff(path.risks) >= -1e-9).all()
@@ -296,40 +292,40 @@ def test_costs_are_pruned_by():
     X, y = load_iris(return_X_y=True)
     rng = np.random.default_rng(0)
     y = np.where(rng.uniform(size=150) < 0.3, rng.integers(3, size=150), y)
-    machine = DecisionTree(cost=costs).fit(X, y)
-    own = machine.tree_
+    model = DecisionTree(cost=costs).fit(X, y)
+    own = model.tree_
     for exact in (False, True):
-        path = sequence(machine, "misclassification", exact=exact)
+        path = sequence(model, "misclassification", exact=exact)
         risks = (own.counts @ np.array(costs)).min(axis=1)
         assert float(path.risks[-1]) == risks[0]
         for i in (0, len(path) // 2):
             pruned = own.restricted(path.kept(i))
             leaves = (pruned.counts[pruned.leaves] @ np.array(costs)).min(axis=1)
             assert float(path.risks[i]) == pytest.approx(leaves.sum())
-    # whole counts and costs in both ways of computing: the same prices, and as many
-    one, two = (sequence(machine, "misclassification", exact=exact) for exact in (False, True))
-    np.testing.assert_allclose(one.alphas, [float(a) for a in two.alphas])
-    other = sequence(machine, "misclassification", cost=1 - np.eye(3))
+    # whole counts and costs in both ways of computing: the same penalties, and as many
+    one, two = (sequence(model, "misclassification", exact=exact) for exact in (False, True))
+    np.testing.assert_allclose(one.penalties, [float(a) for a in two.penalties])
+    other = sequence(model, "misclassification", cost=1 - np.eye(3))
     assert other.risks[-1] == 150 - np.bincount(y).max()
 
 
-def test_prices_that_differ_by_rounding_are_one():
+def test_penalties_that_differ_by_rounding_are_one():
     X, y = load_iris(return_X_y=True)
     one = DecisionTree().fit(X, y, np.full(150, 3.0))
     odd = DecisionTree().fit(X, y, np.full(150, 3 * 0.1))
     for criterion in ("gini", "entropy", "misclassification"):
         whole, real = sequence(one, criterion), sequence(odd, criterion)
         assert real.leaves.tolist() == whole.leaves.tolist()
-        np.testing.assert_allclose(real.alphas, whole.alphas / 10, atol=1e-9)
+        np.testing.assert_allclose(real.penalties, whole.penalties / 10, atol=1e-9)
 
 
 @pytest.mark.parametrize("questions", ["numerical", "sphere"])
 def test_a_pruned_tree_predicts(questions):
     X, y = make_moons(150, noise=0.3, random_state=0)
-    machine = DecisionTree(questions=questions, max_depth=5).fit(X, y)
-    path = sequence(machine, "misclassification")
+    model = DecisionTree(questions=questions, max_depth=5).fit(X, y)
+    path = sequence(model, "misclassification")
     for i in range(len(path)):
-        pruned = prune(machine, path.alphas[i], "misclassification")
+        pruned = prune(model, path.penalties[i], "misclassification")
         own = pruned.tree_
         assert own.n_leaves == pruned.get_n_leaves() == path.leaves[i]
         assert (pruned.predict(X) != y).sum() == path.risks[i]
@@ -340,8 +336,8 @@ def test_a_pruned_tree_predicts(questions):
         np.testing.assert_array_equal(own.parent[own.left[inner]], inner)
         assert [q is None for q in own.questions] == own.is_leaf.tolist()
         assert (own.decrease[own.is_leaf] == 0).all()
-    assert machine.get_n_leaves() == path.start_leaves
-    assert machine.text() == DecisionTree(questions=questions, max_depth=5).fit(X, y).text()
+    assert model.get_n_leaves() == path.start_leaves
+    assert model.text() == DecisionTree(questions=questions, max_depth=5).fit(X, y).text()
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -350,14 +346,14 @@ def test_a_pruned_tree_predicts(questions):
 
 def by_hand(X, y, folds, criterion, alphas, root):
     """Errors on the folds, each by a tree pruned on its own."""
-    prices = np.r_[np.inf, np.sqrt(alphas[1:] * alphas[:-1])] / root
-    wrong = np.zeros((len(y), len(prices)))
+    penalties = np.r_[np.inf, np.sqrt(alphas[1:] * alphas[:-1])] / root
+    wrong = np.zeros((len(y), len(penalties)))
     for fold in np.unique(folds):
         inside = folds != fold
-        machine = DecisionTree().fit(X[inside], y[inside])
-        part = sequence(machine, criterion).risks[-1]
-        for i, price in enumerate(prices):
-            pruned = prune(machine, price * part if np.isfinite(price) else 1e9, criterion)
+        model = DecisionTree().fit(X[inside], y[inside])
+        part = sequence(model, criterion).risks[-1]
+        for i, penalty in enumerate(penalties):
+            pruned = prune(model, penalty * part if np.isfinite(penalty) else 1e9, criterion)
             wrong[~inside, i] = pruned.predict(X[~inside]) != y[~inside]
     return wrong
 
@@ -368,24 +364,24 @@ def test_cross_validation_by_hand(criterion):
     X, y = make_moons(160, noise=0.35, random_state=1)
     y = np.array(["low", "high"])[y]
     folds = np.arange(160) % 5
-    found = prune_cv(DecisionTree(), X, y, cv=folds, criterion=criterion)
-    table, path = found.table, found.sequence
+    result = prune_cv(DecisionTree(), X, y, cv=folds, criterion=criterion)
+    table, path = result.table, result.sequence
     root = path.risks[-1]
-    wrong = by_hand(X, y, folds, criterion, path.alphas[::-1], root)
-    np.testing.assert_array_equal(found.errors, wrong)
+    wrong = by_hand(X, y, folds, criterion, path.penalties[::-1], root)
+    np.testing.assert_array_equal(result.errors, wrong)
     mistakes = min((y == c).sum() for c in ("low", "high"))
     np.testing.assert_allclose(table["xerror"], wrong.sum(axis=0) / mistakes)
     spread = wrong.std(axis=0) * np.sqrt(160) / mistakes
     np.testing.assert_allclose(table["xstd"], spread)
     np.testing.assert_array_equal(table["nsplit"], path.leaves[::-1] - 1)
-    np.testing.assert_allclose(table["cp"] * root, table["alpha"])
+    np.testing.assert_allclose(table["cp"] * root, table["penalty"])
     # the smallest tree within one standard error
     best = int(np.flatnonzero(table["xerror"] == table["xerror"].min())[0])
     within = np.flatnonzero(table["xerror"] <= table["xerror"][best] + table["xstd"][best])
-    assert (found.best, found.chosen) == (best, int(within[0]))
-    assert found.alpha == table["alpha"][found.chosen]
+    assert (result.best, result.chosen) == (best, int(within[0]))
+    assert result.penalty == table["penalty"][result.chosen]
     full = DecisionTree().fit(X, y)
-    assert found.tree.text() == prune(full, found.alpha, criterion).text()
+    assert result.tree.text() == prune(full, result.penalty, criterion).text()
     least = prune_cv(DecisionTree(), X, y, cv=folds, criterion=criterion, rule="min")
     assert least.chosen == best
     assert least.tree.get_n_leaves() == table["nsplit"][best] + 1
@@ -393,10 +389,10 @@ def test_cross_validation_by_hand(criterion):
     splitter = StratifiedKFold(4, shuffle=True, random_state=0)
     one, two = (prune_cv(DecisionTree(), X, y, cv=splitter, n_jobs=n) for n in (1, 2))
     np.testing.assert_array_equal(one.errors, two.errors)
-    lines = str(found).splitlines()
+    lines = str(result).splitlines()
     assert len(lines) == len(table) + 1
     assert lines[0].split() == ["CP", "nsplit", "rel", "error", "xerror", "xstd"]
-    assert [line[0] for line in lines].index("*") == found.chosen + 1
+    assert [line[0] for line in lines].index("*") == result.chosen + 1
 
 
 def test_cross_validation_with_weights_and_costs():
@@ -411,10 +407,10 @@ def test_cross_validation_with_weights_and_costs():
     for name in one.table.dtype.names:
         np.testing.assert_allclose(one.table[name], two.table[name], err_msg=name)
     costs = np.array([[0, 1, 9], [1, 0, 1], [2, 4, 0]])
-    found = prune_cv(DecisionTree(cost=costs), X, y, cv=folds)
-    assert set(np.unique(found.errors)) <= set(np.unique(costs))
+    result = prune_cv(DecisionTree(cost=costs), X, y, cv=folds)
+    assert set(np.unique(result.errors)) <= set(np.unique(costs))
     start = (np.bincount(y) @ costs).min()
-    np.testing.assert_allclose(found.table["xerror"], found.errors.sum(axis=0) / start)
+    np.testing.assert_allclose(result.table["xerror"], result.errors.sum(axis=0) / start)
     by_class = prune_cv(DecisionTree(class_weight={0: 2, 1: 1, 2: 1}), X, y, cv=folds)
     by_item = prune_cv(DecisionTree(), X, y, cv=folds, sample_weight=1 + (y == 0))
     np.testing.assert_allclose(by_class.table["xerror"], by_item.table["xerror"])
@@ -458,9 +454,9 @@ def test_bad_trees_are_refused():
     ]:
         with pytest.raises(ValueError, match=message):
             sequence(bad)
-    with pytest.raises(ValueError, match="alpha must be at least 0, found -1"):
+    with pytest.raises(ValueError, match="penalty must be at least 0, found -1"):
         prune(good, -1)
-    with pytest.raises(ValueError, match="alpha must be at least 0, found nan"):
+    with pytest.raises(ValueError, match="penalty must be at least 0, found nan"):
         sequence(good).at(float("nan"))
     with pytest.raises(ValueError, match="i must be an integer from -2 to 1, found 2"):
         sequence(good).kept(2)
@@ -474,7 +470,7 @@ def test_bad_trees_are_refused():
         sequence(good, cost=1 - np.eye(3))
     for kept in ([True], [False, True, True], [True, True, False]):
         with pytest.raises(ValueError, match="kept"):
-            pruning.cost_complexity(good, 1.0, kept=kept)
+            pruning.links(good, kept=kept)
 
 
 def test_weights_of_any_size_and_a_column_of_labels():
@@ -485,7 +481,7 @@ def test_weights_of_any_size_and_a_column_of_labels():
         table = prune_cv(DecisionTree(), X, y, sample_weight=weights * unit).table
         for name in ("cp", "nsplit", "rel_error", "xerror"):
             np.testing.assert_allclose(table[name], plain[name], rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(table["alpha"], plain["alpha"] * unit, rtol=1e-9)
+        np.testing.assert_allclose(table["penalty"], plain["penalty"] * unit, rtol=1e-9)
         # as of so many items more or fewer
         np.testing.assert_allclose(table["xstd"], plain["xstd"] / np.sqrt(unit), rtol=1e-9)
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
@@ -497,10 +493,10 @@ def test_a_training_part_may_have_no_weight_of_a_class():
     X, y = load_iris(return_X_y=True)
     fold = np.arange(150) % 5
     weights = np.where((y == 0) & (fold != 0), 0, 1)
-    found = prune_cv(DecisionTree(), X, y, cv=fold, sample_weight=weights)
-    assert (found.errors[(fold == 0) & (y == 0)] == 1).all()
+    result = prune_cv(DecisionTree(), X, y, cv=fold, sample_weight=weights)
+    assert (result.errors[(fold == 0) & (y == 0)] == 1).all()
     without = prune_cv(DecisionTree(), X[weights > 0], y[weights > 0], cv=fold[weights > 0])
-    np.testing.assert_array_equal(found.errors[weights > 0], without.errors)
+    np.testing.assert_array_equal(result.errors[weights > 0], without.errors)
 
 
 def test_bad_cross_validation_is_refused():

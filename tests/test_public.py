@@ -31,8 +31,8 @@ def members(package: ModuleType) -> dict[str, type | FunctionType]:
 
 
 def private_files(package: ModuleType) -> list[ModuleType]:
-    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    return [import_module(module.name) for module in found]
+    result = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    return [import_module(module.name) for module in result]
 
 
 @pytest.fixture
@@ -90,8 +90,8 @@ def test_the_examples_of_what_is_public_are_found_in_the_package(package):
         parts = vars(member).values() if isclass(member) else []
         functions = filter(isfunction, (getattr(part, "__func__", part) for part in parts))
         texts = [part.__doc__ or "" for part in (member, *functions)]
-        found = [test for test in public if f"{test}.".startswith(f"{package.__name__}.{name}.")]
-        assert len(found) == sum(">>> " in text for text in texts), name
+        result = [test for test in public if f"{test}.".startswith(f"{package.__name__}.{name}.")]
+        assert len(result) == sum(">>> " in text for text in texts), name
     for file in private_files(package):
         assert not set(examples(file)) & set(public)
 
@@ -179,3 +179,15 @@ def test_importing_mcutils_loads_nothing_and_its_modules_no_compiler():
         "assert not {'numba', 'matplotlib', 'cvxopt'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_no_public_name_hides_another_module():
+    """`from mcutils.bound import *` leaves the modules that were imported before as they are."""
+    met = {
+        (module, name)
+        for module in mcutils.MODULES
+        for name in import_module(f"mcutils.{module}").__all__
+        if name in mcutils.MODULES
+    }
+    # a function of its own module's name; and a loss among losses, which are used as loss.NAME
+    assert met == {("softmax", "softmax"), ("loss", "hinge")}

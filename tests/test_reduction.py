@@ -136,9 +136,9 @@ def test_the_vote_is_hamming_decoding_and_the_sum_linear_decoding(given_):
     scores, k = given_
     code = ecoc.all_pairs(k)
     for values, loss in ((votes(scores), "hamming"), (sums(scores), "linear")):
-        found = ecoc.decode(scores, code, loss)
-        np.testing.assert_array_equal(values.argmax(axis=1), found.winner)
-        np.testing.assert_array_equal((values == values.max(axis=1)[:, None]).sum(axis=1) > 1, found.tied)
+        result = ecoc.decode(scores, code, loss)
+        np.testing.assert_array_equal(values.argmax(axis=1), result.winner)
+        np.testing.assert_array_equal((values == values.max(axis=1)[:, None]).sum(axis=1) > 1, result.tied)
 
 
 @pytest.mark.parametrize("k", [127, 128, 129, 200])
@@ -228,7 +228,7 @@ class Steps(ClassifierMixin, BaseEstimator):
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
-    """Remembers what it was fitted to and how many examples it was asked for."""
+    """Remembers what it was fitted to and how many examples it predicted."""
 
     def fit(self, X, y, sample_weight=None):
         self.seen_ = X, y, sample_weight
@@ -241,7 +241,7 @@ class Recorder(ClassifierMixin, BaseEstimator):
         return X[:, 0]
 
 
-MACHINES = [
+CLASSIFIERS = [
     (OneVsAll, {"decoding": "score"}),
     (OneVsAll, {"decoding": "sign"}),
     (OneVsOne, {"decoding": "vote"}),
@@ -251,7 +251,9 @@ MACHINES = [
     (OneVsOne, {"decoding": "tournament", "bracket": 5, "random_state": 0}),
 ]
 EVERY_MACHINE = pytest.mark.parametrize(
-    ("kind", "parameters"), MACHINES, ids=["-".join([k.__name__, *map(str, p.values())]) for k, p in MACHINES]
+    ("kind", "parameters"),
+    CLASSIFIERS,
+    ids=["-".join([k.__name__, *map(str, p.values())]) for k, p in CLASSIFIERS],
 )
 BOTH = pytest.mark.parametrize("kind", [OneVsAll, OneVsOne])
 
@@ -265,10 +267,10 @@ BOTH = pytest.mark.parametrize("kind", [OneVsAll, OneVsOne])
 def test_predict_is_the_first_argmax_of_the_decision_function(digits, base, kind, parameters):
     X, y = digits
     X = np.column_stack([X.sum(axis=1), X])
-    machine = kind(base, **parameters).fit(X, y)
-    values = machine.decision_function(X)
+    model = kind(base, **parameters).fit(X, y)
+    values = model.decision_function(X)
     assert values.shape == (600, 10)
-    np.testing.assert_array_equal(machine.predict(X), values.argmax(axis=1))
+    np.testing.assert_array_equal(model.predict(X), values.argmax(axis=1))
 
 
 @EVERY_MACHINE
@@ -277,27 +279,27 @@ def test_predict_is_the_first_argmax_of_the_decision_function(digits, base, kind
 )
 def test_two_classes_are_decided_by_the_sign_and_as_the_base_decides(iris, base, kind, parameters):
     X, y = iris[0][50:], iris[1][50:]
-    machine = kind(base, **parameters).fit(X, y)
-    assert len(machine.estimators_) == 1
-    values = machine.decision_function(X)
-    f = machine.column_scores(X)[:, 0] * (1 if kind is OneVsAll else -1)  # a pair's first class is positive
+    model = kind(base, **parameters).fit(X, y)
+    assert len(model.estimators_) == 1
+    values = model.decision_function(X)
+    f = model.column_scores(X)[:, 0] * (1 if kind is OneVsAll else -1)  # a pair's first class is positive
     np.testing.assert_array_equal(values, np.sign(f) if parameters["decoding"] == "sign" else f)
-    np.testing.assert_array_equal(machine.scores(X), np.column_stack([-values, values]))
-    np.testing.assert_array_equal(machine.predict(X), machine.classes_[(values > 0).astype(int)])
+    np.testing.assert_array_equal(model.scores(X), np.column_stack([-values, values]))
+    np.testing.assert_array_equal(model.predict(X), model.classes_[(values > 0).astype(int)])
     scored = hasattr(base, "decision_function")
     alone = clone(base).fit(X, y)
     expected = alone.decision_function(X) > 0 if scored else alone.predict(X) == alone.classes_[1]
-    np.testing.assert_array_equal(machine.predict(X), machine.classes_[expected.astype(int)])
+    np.testing.assert_array_equal(model.predict(X), model.classes_[expected.astype(int)])
 
 
 def test_a_pair_is_trained_on_its_two_classes_the_first_positive():
     X = np.arange(12.0)[:, None]
     y = np.array(["b", "a", "c", "d"] * 3)
     weight = np.arange(12.0) + 1
-    machine = OneVsOne(Recorder()).fit(X, y, sample_weight=weight)
-    assert machine.pairs_.tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
-    for (p, q), fitted in zip(machine.pairs_, machine.estimators_, strict=True):
-        side = {machine.classes_[p]: 1, machine.classes_[q]: -1}
+    model = OneVsOne(Recorder()).fit(X, y, sample_weight=weight)
+    assert model.pairs_.tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
+    for (p, q), fitted in zip(model.pairs_, model.estimators_, strict=True):
+        side = {model.classes_[p]: 1, model.classes_[q]: -1}
         expected = [(X[i, 0], side[y[i]], weight[i]) for i in range(12) if y[i] in side]
         assert list(zip(fitted.seen_[0][:, 0], *fitted.seen_[1:], strict=True)) == expected
 
@@ -305,8 +307,8 @@ def test_a_pair_is_trained_on_its_two_classes_the_first_positive():
 def test_a_class_is_trained_against_all_others():
     X = np.arange(12.0)[:, None]
     y = np.array(["b", "a", "c", "d"] * 3)
-    machine = OneVsAll(Recorder()).fit(X, y, sample_weight=np.ones(12))
-    for label, fitted in zip("abcd", machine.estimators_, strict=True):
+    model = OneVsAll(Recorder()).fit(X, y, sample_weight=np.ones(12))
+    for label, fitted in zip("abcd", model.estimators_, strict=True):
         assert fitted.seen_[0] is X  # no copy
         np.testing.assert_array_equal(fitted.seen_[1], np.where(y == label, 1, -1))
 
@@ -314,29 +316,29 @@ def test_a_class_is_trained_against_all_others():
 def test_the_estimator_shows_what_the_functions_compute(digits):
     X, y = digits
     X = np.column_stack([X.sum(axis=1), X])
-    machine = OneVsOne(Steps()).fit(X, y)
-    scores = machine.column_scores(X)
+    model = OneVsOne(Steps()).fit(X, y)
+    scores = model.column_scores(X)
     assert scores.shape == (600, 45)
     assert (scores == 0).any()
-    np.testing.assert_array_equal(machine.votes(X), votes(scores))
-    np.testing.assert_array_equal(machine.decision_function(X), votes(scores))
-    machine.set_params(decoding="sum")
-    np.testing.assert_array_equal(machine.decision_function(X), sums(scores))
-    machine.set_params(decoding="tournament")
-    np.testing.assert_array_equal(machine.decision_function(X), tournament(scores))
+    np.testing.assert_array_equal(model.votes(X), votes(scores))
+    np.testing.assert_array_equal(model.decision_function(X), votes(scores))
+    model.set_params(decoding="sum")
+    np.testing.assert_array_equal(model.decision_function(X), sums(scores))
+    model.set_params(decoding="tournament")
+    np.testing.assert_array_equal(model.decision_function(X), tournament(scores))
 
 
 def test_ties_can_be_left_to_the_sums(digits):
     X, y = digits
     X = np.column_stack([X.sum(axis=1), X])
-    machine = OneVsOne(Steps(), ties="sum").fit(X, y)
-    scores = machine.column_scores(X)
+    model = OneVsOne(Steps(), ties="sum").fit(X, y)
+    scores = model.column_scores(X)
     wins, total = votes(scores), sums(scores)
     # the best by votes, then by sums, then the first
     best = [max(range(10), key=lambda c, i=i: (wins[i, c], total[i, c], -c)) for i in range(600)]
-    np.testing.assert_array_equal(machine.predict(X), best)
+    np.testing.assert_array_equal(model.predict(X), best)
     assert (wins.argmax(axis=1) != best).any()
-    np.testing.assert_array_equal(np.round(2 * machine.decision_function(X)), 2 * wins)
+    np.testing.assert_array_equal(np.round(2 * model.decision_function(X)), 2 * wins)
 
 
 @given(scores_of_pairs())
@@ -348,15 +350,15 @@ def test_no_sum_outweighs_half_a_vote(given_):
     assert (values[:, :, None] > values[:, None, :])[more].all()
 
 
-def test_sign_decoding_is_hamming_decoding_and_says_which_scores_are_positive(digits):
+def test_sign_decoding_is_hamming_decoding_and_needs_the_signs_only(digits):
     X, y = digits
-    machine = OneVsAll(LinearSVC(random_state=0), decoding="sign").fit(X, y)
-    scores = machine.column_scores(X)
-    np.testing.assert_array_equal(machine.decision_function(X), np.sign(scores))
+    model = OneVsAll(LinearSVC(random_state=0), decoding="sign").fit(X, y)
+    scores = model.column_scores(X)
+    np.testing.assert_array_equal(model.decision_function(X), np.sign(scores))
     claims = (scores > 0).sum(axis=1)
     assert (claims != 1).any()
-    np.testing.assert_array_equal(machine.predict(X)[claims == 1], (scores > 0).argmax(axis=1)[claims == 1])
-    np.testing.assert_array_equal(machine.predict(X), ecoc.decode(scores, ecoc.one_vs_all(10)).winner)
+    np.testing.assert_array_equal(model.predict(X)[claims == 1], (scores > 0).argmax(axis=1)[claims == 1])
+    np.testing.assert_array_equal(model.predict(X), ecoc.decode(scores, ecoc.one_vs_all(10)).winner)
 
 
 LINEAR = [
@@ -375,23 +377,23 @@ LINEAR = [
 
 @pytest.mark.parametrize("base", LINEAR, ids=str)
 @BOTH
-def test_linear_machines_answer_together_what_they_answer_alone(digits, kind, base):
+def test_linear_classifiers_score_together_as_alone(digits, kind, base):
     X, y = digits
-    machine = kind(base).fit(X, y)
-    scorer = reduction.Scorer(machine)
+    model = kind(base).fit(X, y)
+    scorer = reduction.Scorer(model)
     assert scorer.linear is not None
-    alone = np.column_stack([fitted.decision_function(X) for fitted in machine.estimators_])
-    together = machine.column_scores(X)
+    alone = np.column_stack([fitted.decision_function(X) for fitted in model.estimators_])
+    together = model.column_scores(X)
     np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-9 * np.abs(alone).max())
     if kind is OneVsOne:
-        machine.set_params(decoding="sum")
-        np.testing.assert_allclose(machine.decision_function(X), sums(alone), atol=1e-8 * np.abs(alone).max())
+        model.set_params(decoding="sum")
+        np.testing.assert_allclose(model.decision_function(X), sums(alone), atol=1e-8 * np.abs(alone).max())
         for layout in (sparse.csr_matrix, sparse.csc_array):
-            np.testing.assert_allclose(machine.column_scores(layout(X)), together, rtol=0, atol=1e-9)
-            np.testing.assert_array_equal(machine.votes(layout(X)), votes(machine.column_scores(layout(X))))
+            np.testing.assert_allclose(model.column_scores(layout(X)), together, rtol=0, atol=1e-9)
+            np.testing.assert_array_equal(model.votes(layout(X)), votes(model.column_scores(layout(X))))
 
 
-def test_only_machines_known_to_be_linear_are_stacked(digits):
+def test_only_classifiers_known_to_be_linear_are_stacked(digits):
     class Squared(LogisticRegression):
         def decision_function(self, X):
             return super().decision_function(X) ** 2 - 1
@@ -404,27 +406,27 @@ def test_only_machines_known_to_be_linear_are_stacked(digits):
         make_pipeline(StandardScaler(), LogisticRegression()),
         GaussianNB(),
     ):
-        machine = OneVsAll(base).fit(X, y)
-        assert reduction.Scorer(machine).linear is None
-    machine = OneVsAll(Squared()).fit(X, y)
-    np.testing.assert_array_equal(machine.column_scores(X)[:, 3], machine.estimators_[3].decision_function(X))
+        model = OneVsAll(base).fit(X, y)
+        assert reduction.Scorer(model).linear is None
+    model = OneVsAll(Squared()).fit(X, y)
+    np.testing.assert_array_equal(model.column_scores(X)[:, 3], model.estimators_[3].decision_function(X))
 
 
 @pytest.mark.parametrize("n", [1, 255, 256, 257, 3000])
 def test_chunks_change_nothing(n):
     X, y = make_blobs(n + 90, 5, centers=30, random_state=0, cluster_std=6)
-    machine = OneVsOne(RidgeClassifier()).fit(X, y)
+    model = OneVsOne(RidgeClassifier()).fit(X, y)
     assert reduction._CHUNK_BYTES // (8 * 30) > 256
     for layout in (np.asarray, sparse.csr_array):
         Z = layout(X[:n])
-        np.testing.assert_array_equal(machine.votes(Z), votes(machine.column_scores(Z)))
+        np.testing.assert_array_equal(model.votes(Z), votes(model.column_scores(Z)))
 
 
-def test_a_tournament_asks_only_for_the_duels_that_take_place():
+def test_a_tournament_scores_only_the_duels_that_take_place():
     X, y = make_blobs(200, 3, centers=11, random_state=0)
-    machine = OneVsOne(Recorder(), decoding="tournament").fit(X, y)
-    machine.predict(X)
-    assert sum(fitted.asked_ for fitted in machine.estimators_) == 10 * 200
+    model = OneVsOne(Recorder(), decoding="tournament").fit(X, y)
+    model.predict(X)
+    assert sum(fitted.asked_ for fitted in model.estimators_) == 10 * 200
 
 
 def test_brackets_are_orders_of_labels_or_drawn(iris):
@@ -446,7 +448,7 @@ def test_brackets_are_orders_of_labels_or_drawn(iris):
 
 
 @pytest.mark.parametrize(
-    ("machine", "message"),
+    ("model", "message"),
     [
         (OneVsAll(GaussianNB(), decoding="vote"), "decoding must be one of 'score', 'sign', found 'vote'"),
         (
@@ -460,14 +462,14 @@ def test_brackets_are_orders_of_labels_or_drawn(iris):
         (OneVsOne(DecisionTreeRegressor()), "must have decision_function or predict_proba"),
     ],
 )
-def test_parameters_that_cannot_work_are_refused(iris, machine, message):
+def test_parameters_that_cannot_work_are_refused(iris, model, message):
     X, y = iris
     with pytest.raises(ValueError, match=message):
-        machine.fit(X, y)
+        model.fit(X, y)
 
 
 @pytest.mark.parametrize(
-    "machine",
+    "model",
     [
         OneVsAll(GaussianNB()),
         OneVsOne(GaussianNB()),
@@ -478,20 +480,20 @@ def test_parameters_that_cannot_work_are_refused(iris, machine, message):
     ],
     ids=str,
 )
-def test_what_has_no_rows_and_weights_below_0_are_refused(iris, machine):
+def test_what_has_no_rows_and_weights_below_0_are_refused(iris, model):
     X, y = iris
-    for wrong, said in ((None, "Expected 2D array"), ([], "Expected 2D array"), (X[:0], "0 sample")):
-        with pytest.raises(ValueError, match=said):
-            clone(machine).fit(wrong, y)
+    for wrong, caught in ((None, "Expected 2D array"), ([], "Expected 2D array"), (X[:0], "0 sample")):
+        with pytest.raises(ValueError, match=caught):
+            clone(model).fit(wrong, y)
     weights = np.where(np.arange(len(y)) % 7, 1.0, -1.0)
     with pytest.raises(ValueError, match="sample_weight must be 150 finite numbers, at least 0, found -1"):
-        clone(machine).fit(X, y, sample_weight=weights)
-    if hasattr(machine, "partial_fit"):
+        clone(model).fit(X, y, sample_weight=weights)
+    if hasattr(model, "partial_fit"):
         with pytest.raises(
             ValueError, match="sample_weight must be 150 finite numbers, at least 0, found -1"
         ):
-            clone(machine).partial_fit(X, y, np.unique(y), weights)
-    fitted = clone(machine).fit(X, y)
+            clone(model).partial_fit(X, y, np.unique(y), weights)
+    fitted = clone(model).fit(X, y)
     for wrong in (None, [], X[:0]):
         with pytest.raises(ValueError, match=r"Expected 2D array|0 sample"):
             fitted.predict(wrong)
@@ -521,7 +523,7 @@ def test_a_weight_counts_as_so_many_copies(iris, kind, base):
     weight = np.random.default_rng(0).integers(0, 4, size=len(y))
     weighted = kind(base).fit(X, y, sample_weight=weight)
     repeated = kind(base).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    scores = [reduction.Scorer(machine)(X) for machine in (weighted, repeated)]
+    scores = [reduction.Scorer(model)(X) for model in (weighted, repeated)]
     np.testing.assert_allclose(*scores, rtol=1e-6, atol=1e-9)
 
 
@@ -530,15 +532,15 @@ def test_a_weight_counts_as_so_many_copies(iris, kind, base):
 def test_labels_may_be_of_any_kind(iris, kind, parameters, labels):
     X, y = iris
     labels = np.array(labels)[np.unique(y, return_inverse=True)[1]]
-    machine = kind(GaussianNB(), **parameters).fit(X, labels)
-    np.testing.assert_array_equal(machine.classes_, np.unique(labels))
-    assert machine.predict(X).dtype == labels.dtype
-    assert machine.score(X, labels) > 0.7
+    model = kind(GaussianNB(), **parameters).fit(X, labels)
+    np.testing.assert_array_equal(model.classes_, np.unique(labels))
+    assert model.predict(X).dtype == labels.dtype
+    assert model.score(X, labels) > 0.7
 
 
 @pytest.mark.parametrize("layout", ["csr_matrix", "csc_array", "coo_matrix", "lil_array", "dok_array"])
 @BOTH
-def test_sparse_data_give_the_same_machine(digits, kind, layout):
+def test_sparse_data_give_the_same_classifier(digits, kind, layout):
     X, y = digits
     for base in (LinearSVC(random_state=0), MultinomialNB()):
         full = kind(base).fit(X, y)
@@ -556,21 +558,21 @@ def test_sparse_data_reach_a_base_that_refuses_them(digits, kind):
 
 
 @BOTH
-def test_data_frames_reach_the_machines_as_data_frames(iris, kind):
+def test_data_frames_reach_the_classifiers_as_data_frames(iris, kind):
     pd = pytest.importorskip("pandas")
     X, y = iris
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(colour=np.where(X[:, 0] > 6, "red", "blue"))
     columns = make_column_transformer((OneHotEncoder(), ["colour"]), (StandardScaler(), ["a", "b", "c", "d"]))
-    machine = kind(make_pipeline(columns, LogisticRegression())).fit(frame, y)
-    assert machine.feature_names_in_.tolist() == ["a", "b", "c", "d", "colour"]
-    assert machine.n_features_in_ == 5
-    assert machine.score(frame, y) > 0.9
+    model = kind(make_pipeline(columns, LogisticRegression())).fit(frame, y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d", "colour"]
+    assert model.n_features_in_ == 5
+    assert model.score(frame, y) > 0.9
     tournament_ = OneVsOne(make_pipeline(columns, LogisticRegression()), decoding="tournament").fit(frame, y)
     assert tournament_.score(frame, y) > 0.9
 
 
 @BOTH
-def test_machines_can_be_fitted_side_by_side(digits, kind):
+def test_classifiers_can_be_fitted_side_by_side(digits, kind):
     X, y = digits
     alone = kind(RidgeClassifier()).fit(X, y)
     together = kind(RidgeClassifier(), n_jobs=2).fit(X, y)
@@ -578,7 +580,7 @@ def test_machines_can_be_fitted_side_by_side(digits, kind):
     np.testing.assert_allclose(together.decision_function(X), alone.decision_function(X), rtol=0, atol=1e-10)
 
 
-def test_a_cluster_fits_the_machines_and_gets_the_data_once(digits, monkeypatch):
+def test_a_cluster_fits_the_classifiers_and_gets_the_data_once(digits, monkeypatch):
     distributed = pytest.importorskip("distributed")
     from joblib import parallel_config
 
@@ -601,13 +603,13 @@ def test_a_cluster_fits_the_machines_and_gets_the_data_once(digits, monkeypatch)
         for options in ({"scatter": [X]}, {}):  # by the user, and by itself
             sent.clear()
             with parallel_config(backend="dask", **options):
-                machine = OneVsOne(base).fit(X, y)
+                model = OneVsOne(base).fit(X, y)
             assert sum(some is X for some in sent) == 1
             largest = sorted((some.nbytes for some in sent if isinstance(some, np.ndarray)), reverse=True)
             # beside X, arrays with a number for each example: the same for all 45 pairs
             assert sum(largest[1:]) <= 3 * 8 * len(y)
             alone = OneVsOne(base).fit(X, y)
-            np.testing.assert_allclose(machine.column_scores(X), alone.column_scores(X), atol=1e-10)
+            np.testing.assert_allclose(model.column_scores(X), alone.column_scores(X), atol=1e-10)
         with parallel_config(backend="dask"), pytest.raises(ValueError, match="while fitting the pair of"):
             OneVsOne(LinearSVC(C=-1)).fit(X, y)
 
@@ -617,13 +619,13 @@ def test_long_fits_tell_how_far_they_are(digits, capsys, kind):
     X, y = digits
     kind(GaussianNB()).fit(X, y)
     assert capsys.readouterr() == ("", "")
-    machine = kind(GaussianNB(), verbose=60).fit(X, y)
+    model = kind(GaussianNB(), verbose=60).fit(X, y)
     # joblib's words differ from version to version
-    assert re.search(rf"Done.* {len(machine.estimators_)}\b", capsys.readouterr().out)
+    assert re.search(rf"Done.* {len(model.estimators_)}\b", capsys.readouterr().out)
 
 
 class Fussy(GaussianNB):
-    """Refuses what it is told to refuse."""
+    """Refuses what its parameter names."""
 
     def __init__(self, refuse=None, *, priors=None, var_smoothing=1e-9):
         super().__init__(priors=priors, var_smoothing=var_smoothing)
@@ -665,8 +667,8 @@ def test_parameters_are_checked_once(iris, kind, monkeypatch):
     checks = []
     check = LinearSVC._validate_params
     monkeypatch.setattr(LinearSVC, "_validate_params", lambda self: (checks.append(self), check(self)))
-    machine = kind(LinearSVC(random_state=0)).fit(X, y)
-    assert len(machine.estimators_) == 3
+    model = kind(LinearSVC(random_state=0)).fit(X, y)
+    assert len(model.estimators_) == 3
     assert len(checks) == 1
 
 
@@ -674,14 +676,14 @@ def test_parameters_are_checked_once(iris, kind, monkeypatch):
 @pytest.mark.parametrize("base", [GaussianNB(), LinearSVC(random_state=0), KNeighborsClassifier(1)])
 def test_a_class_with_one_example_and_a_constant_feature(iris, base, kind, parameters):
     X = np.column_stack([iris[0][:101], np.full(101, 7.0)])
-    machine = kind(base, **parameters).fit(X, iris[1][:101])
-    assert set(machine.classes_) == set(iris[1])
-    assert machine.score(X[:100], iris[1][:100]) > 0.5
-    assert machine.predict(np.full((2, 5), 7.0)).shape == (2,)
+    model = kind(base, **parameters).fit(X, iris[1][:101])
+    assert set(model.classes_) == set(iris[1])
+    assert model.score(X[:100], iris[1][:100]) > 0.5
+    assert model.predict(np.full((2, 5), 7.0)).shape == (2,)
 
 
 class Means(ClassifierMixin, BaseEstimator):
-    """The nearer mean: as small a machine as there is."""
+    """The nearer mean: as small a classifier as there is."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
@@ -694,53 +696,55 @@ class Means(ClassifierMixin, BaseEstimator):
         return X @ self.coef_ + self.intercept_
 
 
-def test_two_hundred_classes_take_memory_for_their_machines_only():
+def test_two_hundred_classes_take_memory_for_their_classifiers_only():
     k, d = 200, 30
     X, y = make_blobs(8 * k, d, centers=k, random_state=0, cluster_std=0.5)
     l = k * (k - 1) // 2
     tracemalloc.start()
     try:
-        machine = OneVsOne(Means()).fit(X, y)
+        model = OneVsOne(Means()).fit(X, y)
         kept, most = tracemalloc.get_traced_memory()
-        assert len(machine.estimators_) == l == 19_900
-        # a machine is 30 + 1 numbers in a handful of objects; the rows of a pair would be 3840 bytes
+        assert len(model.estimators_) == l == 19_900
+        # a classifier is 30 + 1 numbers in a handful of objects; the rows of a pair would be 3840 bytes
         assert most < 2000 * l
         assert kept < 2000 * l
         tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[0]
-        predicted = machine.predict(X)
+        predicted = model.predict(X)
         # votes and scores of each example against one class, not the 19,900 scores: 160 kB each
         assert tracemalloc.get_traced_memory()[1] - before < 30 * len(X) * k
     finally:
         tracemalloc.stop()
     assert (predicted == y).mean() > 0.99
-    np.testing.assert_array_equal(machine.set_params(decoding="tournament").predict(X[:50]), y[:50])
+    np.testing.assert_array_equal(model.set_params(decoding="tournament").predict(X[:50]), y[:50])
 
 
 # ---------------------------------------------------------------------------------------------------
 # partial_fit
 
 
-def test_a_machine_that_has_not_seen_its_classes_says_so(digits):
+def test_a_classifier_that_has_not_seen_its_classes_is_refused(digits):
     X, y = digits
     few = y < 3
-    machine = OneVsOne(SGDClassifier(random_state=0)).partial_fit(X[few], y[few], classes=np.arange(10))
-    with pytest.raises(NotFittedError, match=r"the machine for the pair of classes 3 \(\+1\) and 4 \(-1\)"):
-        machine.predict(X)
-    machine.partial_fit(X[~few], y[~few])
-    assert machine.predict(X).shape == (600,)
+    model = OneVsOne(SGDClassifier(random_state=0)).partial_fit(X[few], y[few], classes=np.arange(10))
+    with pytest.raises(
+        NotFittedError, match=r"the classifier for the pair of classes 3 \(\+1\) and 4 \(-1\)"
+    ):
+        model.predict(X)
+    model.partial_fit(X[~few], y[~few])
+    assert model.predict(X).shape == (600,)
 
 
 @BOTH
-def test_batches_make_the_same_machine_as_all_at_once(digits, kind):
+def test_batches_make_the_same_classifier_as_all_at_once(digits, kind):
     X, y = digits
     weight = np.random.default_rng(0).uniform(0.5, 2, size=len(y))
-    machine = kind(MultinomialNB())
+    model = kind(MultinomialNB())
     for part in np.array_split(np.arange(600), 4):
-        machine.partial_fit(X[part], y[part], classes=np.arange(10), sample_weight=weight[part])
+        model.partial_fit(X[part], y[part], classes=np.arange(10), sample_weight=weight[part])
     whole = kind(MultinomialNB()).fit(X, y, sample_weight=weight)
-    np.testing.assert_allclose(reduction.Scorer(machine)(X), reduction.Scorer(whole)(X), atol=1e-9)
-    # a fitted machine goes on
+    np.testing.assert_allclose(reduction.Scorer(model)(X), reduction.Scorer(whole)(X), atol=1e-9)
+    # a fitted classifier goes on
     whole.partial_fit(X, y)
     assert whole.score(X, y) > 0.8
 
@@ -748,11 +752,11 @@ def test_batches_make_the_same_machine_as_all_at_once(digits, kind):
 @BOTH
 def test_partial_fit_refuses_what_it_cannot_use(digits, kind):
     X, y = digits
-    machine = kind(MultinomialNB())
+    model = kind(MultinomialNB())
     with pytest.raises(ValueError, match="classes must be given in the first call"):
-        machine.partial_fit(X, y)
+        model.partial_fit(X, y)
     with pytest.raises(ValueError, match="labels that are not among the classes"):
-        machine.partial_fit(X, y, classes=[0, 1, 2])
+        model.partial_fit(X, y, classes=[0, 1, 2])
     with pytest.raises(ValueError, match=r"at least 2 classes, found \[1\]"):
         kind(MultinomialNB()).partial_fit(X[y == 1], y[y == 1], classes=[1])
 
@@ -764,7 +768,7 @@ def test_partial_fit_refuses_what_it_cannot_use(digits, kind):
         kind(Unweighted()).partial_fit(X, y, classes=np.arange(10), sample_weight=np.ones(600))
     # what was refused has done no harm
     keep = y < 3
-    assert machine.partial_fit(X[keep], y[keep]).score(X[keep], y[keep]) > 0.9
+    assert model.partial_fit(X[keep], y[keep]).score(X[keep], y[keep]) > 0.9
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -772,7 +776,7 @@ def test_partial_fit_refuses_what_it_cannot_use(digits, kind):
 
 
 @BOTH
-def test_as_in_scikit_learn_an_unfitted_machine_says_so(kind):
+def test_an_unfitted_classifier_raises_as_in_scikit_learn(kind):
     """test_ovr_exceptions, test_ovo_exceptions."""
     with pytest.raises(NotFittedError):
         kind(LinearSVC()).predict([])
@@ -803,9 +807,9 @@ def test_as_in_scikit_learn_ties_are_broken_as_argmax_does(kind):
             return np.zeros(len(X))
 
     X, y = np.zeros((4, 1)), np.arange(4)
-    machine = kind(Zero()).fit(X, y)
-    np.testing.assert_array_equal(machine.predict(X), np.zeros(4))
-    np.testing.assert_array_equal(machine.decision_function(X).argmax(axis=1), np.zeros(4))
+    model = kind(Zero()).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), np.zeros(4))
+    np.testing.assert_array_equal(model.decision_function(X).argmax(axis=1), np.zeros(4))
 
 
 @pytest.mark.parametrize(
@@ -829,13 +833,13 @@ def test_as_in_scikit_learn_one_vs_one_predicts_what_it_does(digits, base):
     assert len(ours.estimators_) == 45
     np.testing.assert_array_equal(ours.predict(X), peer.predict(X))
     decisions = ours.decision_function(X)
-    machines_say = np.zeros((600, 10))
+    votes_of_all = np.zeros((600, 10))
     for (first, second), fitted in zip(ours.pairs_, ours.estimators_, strict=True):
-        said = fitted.predict(X)
-        machines_say[said == 1, first] += 1
-        machines_say[said == -1, second] += 1
-    np.testing.assert_array_equal(machines_say, ours.votes(X))
-    np.testing.assert_array_equal(machines_say, np.round(decisions))
+        caught = fitted.predict(X)
+        votes_of_all[caught == 1, first] += 1
+        votes_of_all[caught == -1, second] += 1
+    np.testing.assert_array_equal(votes_of_all, ours.votes(X))
+    np.testing.assert_array_equal(votes_of_all, np.round(decisions))
     assert len(np.unique(decisions[:, 0])) > 590
 
 
@@ -859,9 +863,9 @@ def test_as_in_scikit_learn_ties_are_broken_by_the_scores():
 def test_as_in_scikit_learn_lists_and_strings_are_data(iris, kind):
     """test_ovo_fit_on_list, test_ovo_string_y, test_ovr_multiclass, test_ovr_binary."""
     X, y = iris
-    machine = kind(LinearSVC(random_state=0))
-    expected = machine.fit(X, y).predict(X)
-    np.testing.assert_array_equal(machine.fit(X.tolist(), y.tolist()).predict(X.tolist()), expected)
+    model = kind(LinearSVC(random_state=0))
+    expected = model.fit(X, y).predict(X)
+    np.testing.assert_array_equal(model.fit(X.tolist(), y.tolist()).predict(X.tolist()), expected)
     np.testing.assert_array_equal(
         kind(LinearSVC()).fit(np.eye(4), list("abcd")).predict(np.eye(4)), list("abcd")
     )
@@ -869,10 +873,10 @@ def test_as_in_scikit_learn_lists_and_strings_are_data(iris, kind):
     X = np.array([[0, 0, 5], [0, 5, 0], [3, 0, 0], [0, 0, 6], [6, 0, 0]])
     for labels in (["eggs", "spam", "ham", "eggs", "ham"], ["eggs", "spam", "spam", "eggs", "spam"]):
         for base in (MultinomialNB(), LinearSVC(random_state=0), LogisticRegression()):
-            machine = kind(base).fit(X, labels)
-            assert set(machine.classes_) == set(labels)
-            assert machine.predict([[0, 0, 4]])[0] == "eggs"
-    assert machine.decision_function(X).shape == (5,)
+            model = kind(base).fit(X, labels)
+            assert set(model.classes_) == set(labels)
+            assert model.predict([[0, 0, 4]])[0] == "eggs"
+    assert model.decision_function(X).shape == (5,)
 
 
 @BOTH
@@ -881,12 +885,12 @@ def test_as_in_scikit_learn_batches_need_not_have_all_classes(kind):
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(14, 2))
     y = np.array([1, 1, 2, 3, 3, 0, 0, 4, 4, 4, 4, 4, 2, 2])
-    machine = kind(MultinomialNB())
-    machine.partial_fit(X[:7], y[:7], np.arange(5))
-    machine.partial_fit(X[7:], y[7:])
-    np.testing.assert_array_equal(machine.predict(X), kind(MultinomialNB()).fit(X, y).predict(X))
+    model = kind(MultinomialNB())
+    model.partial_fit(X[:7], y[:7], np.arange(5))
+    model.partial_fit(X[7:], y[7:])
+    np.testing.assert_array_equal(model.predict(X), kind(MultinomialNB()).fit(X, y).predict(X))
     with pytest.raises(ValueError, match=r"not among the classes: \[5\]"):
-        machine.partial_fit(X, np.where(y == 0, 5, y))
+        model.partial_fit(X, np.where(y == 0, 5, y))
 
 
 @BOTH
@@ -923,7 +927,7 @@ def test_as_in_scikit_learn_a_precomputed_kernel_is_cut_to_the_pair(iris, kind):
     fitted = kind(given_).fit(gram, y)
     assert fitted.n_features_in_ == 149
     features = [100, 99, 99] if kind is OneVsOne else [149] * 3
-    assert [machine.n_features_in_ for machine in fitted.estimators_] == features
+    assert [model.n_features_in_ for model in fitted.estimators_] == features
     np.testing.assert_allclose(
         fitted.decision_function(gram), kind(implicit).fit(X, y).decision_function(X), atol=1e-6
     )
@@ -942,8 +946,8 @@ def test_as_in_scikit_learn_missing_values_are_the_business_of_the_base(iris, ki
     """test_support_missing_values."""
     X, y = iris
     X = np.where(np.random.default_rng(0).uniform(size=X.shape) < 0.1, np.nan, X)
-    machine = make_pipeline(SimpleImputer(), LogisticRegression())
-    assert kind(machine).fit(X, y).score(X, y) > 0.8
+    model = make_pipeline(SimpleImputer(), LogisticRegression())
+    assert kind(model).fit(X, y).score(X, y) > 0.8
 
 
 @BOTH

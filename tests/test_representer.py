@@ -37,11 +37,11 @@ def samples():
 @pytest.mark.parametrize("rows", list(samples()))
 def test_coordinates_have_the_inner_products_and_the_rank(rows):
     gram = np.array(rows, float) @ np.array(rows, float).T
-    found = representer.span(gram)
-    assert found.rank == len(orthogonal([list(map(Fraction, row)) for row in rows]))
-    np.testing.assert_allclose(found.coordinates @ found.coordinates.T, gram, atol=1e-11)
-    np.testing.assert_allclose(found.basis.T @ gram @ found.basis, np.eye(found.rank), atol=1e-10)
-    np.testing.assert_allclose(gram @ found.basis, found.coordinates, atol=1e-10)
+    result = representer.span(gram)
+    assert result.rank == len(orthogonal([list(map(Fraction, row)) for row in rows]))
+    np.testing.assert_allclose(result.coordinates @ result.coordinates.T, gram, atol=1e-11)
+    np.testing.assert_allclose(result.basis.T @ gram @ result.basis, np.eye(result.rank), atol=1e-10)
+    np.testing.assert_allclose(gram @ result.basis, result.coordinates, atol=1e-10)
 
 
 @pytest.mark.parametrize("rows", list(samples()))
@@ -64,8 +64,8 @@ def test_parts_are_those_of_the_projection_in_fractions(rows):
 
 
 def test_coefficients_are_the_shortest_ones():
-    found = representer.span(np.ones((4, 4)))
-    np.testing.assert_allclose(found.coefficients([2.0] * 4), [0.5] * 4)
+    result = representer.span(np.ones((4, 4)))
+    np.testing.assert_allclose(result.coefficients([2.0] * 4), [0.5] * 4)
     one = representer.span(np.ones((4, 4))).coefficients(np.array([[2.0, 0.0]] * 4))
     np.testing.assert_allclose(one, [[0.5, 0.0]] * 4, atol=1e-15)
 
@@ -73,9 +73,9 @@ def test_coefficients_are_the_shortest_ones():
 def test_an_ill_conditioned_gram_matrix_keeps_values_and_norms():
     x = np.linspace(0, 1, 60)[:, None]
     gram = kernel.rbf(1.0).gram(x)  # its eigenvalues fall below rounding
-    found = representer.span(gram)
-    assert found.rank < 60
-    np.testing.assert_allclose(found.coordinates @ found.coordinates.T, gram, atol=1e-12)
+    result = representer.span(gram)
+    assert result.rank < 60
+    np.testing.assert_allclose(result.coordinates @ result.coordinates.T, gram, atol=1e-12)
     z = np.array([[-0.3], [0.5], [1.7]])
     f = np.array([1.0, -2.0, 0.5])
     values = kernel.rbf(1.0).gram(x, z) @ f
@@ -86,10 +86,10 @@ def test_an_ill_conditioned_gram_matrix_keeps_values_and_norms():
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 def test_a_contradiction_is_found_at_every_scale(scale):
     gram = scale * np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    found = representer.span(gram)
-    np.testing.assert_allclose(gram @ found.coefficients([2.0, 2.0, -1.0]), [2.0, 2.0, -1.0])
+    result = representer.span(gram)
+    np.testing.assert_allclose(gram @ result.coefficients([2.0, 2.0, -1.0]), [2.0, 2.0, -1.0])
     with pytest.raises(ValueError, match="contradict a linear relation"):
-        found.coefficients([2.0, 2.001, -1.0])
+        result.coefficients([2.0, 2.001, -1.0])
 
 
 def test_what_no_function_can_have_is_refused():

@@ -22,86 +22,86 @@ from mcutils.tree import DecisionTree
 
 
 @st.composite
-def answers(draw, most=6):
-    """True classes without gaps, answers, and weights: some zero, but no class without weight."""
+def predicted(draw, most=6):
+    """True classes without gaps, predictions, and weights: some zero, but no class without weight."""
     k = draw(st.integers(2, most))
     extra = draw(st.lists(st.integers(0, k - 1), min_size=1, max_size=20))
     y = np.array([*range(k), *extra])
-    said = np.array(draw(st.lists(st.integers(0, k - 1), min_size=len(y), max_size=len(y))))
+    caught = np.array(draw(st.lists(st.integers(0, k - 1), min_size=len(y), max_size=len(y))))
     weights = np.array(
         draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=len(y), max_size=len(y)))
     )
     weights[:k] += 0.25
-    return k, y, said, weights
+    return k, y, caught, weights
 
 
 # ---------------------------------------------------------------------------------------------------
 # Risks
 
 
-@given(answers())
+@given(predicted())
 def test_zero_one_is_one_minus_scikit_learns_accuracy(case):
-    _, y, said, weights = case
-    assert np.isclose(risk.zero_one_error(y, said), 1 - metrics.accuracy_score(y, said))
-    peer = 1 - metrics.accuracy_score(y, said, sample_weight=weights)
-    assert np.isclose(risk.zero_one_error(y, said, sample_weight=weights), peer)
+    _, y, caught, weights = case
+    assert np.isclose(risk.zero_one_error(y, caught), 1 - metrics.accuracy_score(y, caught))
+    peer = 1 - metrics.accuracy_score(y, caught, sample_weight=weights)
+    assert np.isclose(risk.zero_one_error(y, caught, sample_weight=weights), peer)
 
 
-@given(answers())
+@given(predicted())
 def test_balanced_is_one_minus_scikit_learns_balanced_accuracy(case):
-    k, y, said, weights = case
-    peer = 1 - metrics.balanced_accuracy_score(y, said, sample_weight=weights)
-    assert np.isclose(risk.balanced_error(y, said, n_classes=k, sample_weight=weights), peer)
+    k, y, caught, weights = case
+    peer = 1 - metrics.balanced_accuracy_score(y, caught, sample_weight=weights)
+    assert np.isclose(risk.balanced_error(y, caught, n_classes=k, sample_weight=weights), peer)
 
 
-@given(answers(), st.integers(0, 2**32 - 1))
+@given(predicted(), st.integers(0, 2**32 - 1))
 def test_cost_sensitive_is_the_sum_of_the_definition(case, seed):
-    k, y, said, weights = case
+    k, y, caught, weights = case
     cost = np.random.default_rng(seed).integers(0, 9, size=(k, k)) / 4
     np.fill_diagonal(cost, 0)
     twin = sum(
-        Fraction(w) * Fraction(cost[a, b]) for a, b, w in zip(y, said, weights.tolist(), strict=True)
+        Fraction(w) * Fraction(cost[a, b]) for a, b, w in zip(y, caught, weights.tolist(), strict=True)
     ) / sum(map(Fraction, weights.tolist()))
-    found = risk.cost_sensitive(y, said, cost, sample_weight=weights)
-    assert np.isclose(found, float(twin))
-    table = risk.confusion(y, said, n_classes=k, sample_weight=weights)
-    assert np.isclose(table.mean_cost(cost), found)
+    result = risk.cost_sensitive(y, caught, cost, sample_weight=weights)
+    assert np.isclose(result, float(twin))
+    table = risk.confusion(y, caught, n_classes=k, sample_weight=weights)
+    assert np.isclose(table.mean_cost(cost), result)
 
 
-@given(answers())
+@given(predicted())
 def test_balanced_risk_is_a_cost_sensitive_one_with_inverse_class_sizes(case):
-    k, y, said, weights = case
+    k, y, caught, weights = case
     share = np.bincount(y, weights, minlength=k) / weights.sum()
     cost = risk.costs_from_weights(1 / (k * share))
-    found = risk.cost_sensitive(y, said, cost, sample_weight=weights)
-    assert np.isclose(found, risk.balanced_error(y, said, sample_weight=weights))
+    result = risk.cost_sensitive(y, caught, cost, sample_weight=weights)
+    assert np.isclose(result, risk.balanced_error(y, caught, sample_weight=weights))
 
 
 def test_weights_and_repetitions_agree():
     rng = np.random.default_rng(0)
-    y, said, times = (rng.integers(0, 4, size=30) for _ in range(3))
+    y, caught, times = (rng.integers(0, 4, size=30) for _ in range(3))
     y[:4], times[:4] = range(4), 1
-    again = np.repeat(y, times), np.repeat(said, times)
+    again = np.repeat(y, times), np.repeat(caught, times)
     for measure in (risk.zero_one_error, risk.balanced_error):
-        assert np.isclose(measure(y, said, sample_weight=times), measure(*again))
-    weighted = risk.confusion(y, said, sample_weight=times, n_classes=4).counts
+        assert np.isclose(measure(y, caught, sample_weight=times), measure(*again))
+    weighted = risk.confusion(y, caught, sample_weight=times, n_classes=4).counts
     assert np.array_equal(weighted, risk.confusion(*again, n_classes=4).counts)
 
 
 @given(st.integers(1, 6), st.integers(1, 8), st.integers(0, 2**32 - 1))
 def test_hamming_is_scikit_learns_hamming_loss_in_both_codings(k, m, seed):
     rng = np.random.default_rng(seed)
-    y, said = rng.integers(0, 2, size=(2, m, k))
+    y, caught = rng.integers(0, 2, size=(2, m, k))
     weights = rng.uniform(0.5, 2, size=m)
-    peer = metrics.hamming_loss(y, said, sample_weight=weights)
-    assert np.isclose(risk.hamming(y, said, sample_weight=weights), peer)
-    assert np.isclose(risk.hamming(2 * y - 1, said, sample_weight=weights), peer)
-    twin = Fraction(int(sum(a != b for a, b in zip(y.ravel(), said.ravel(), strict=True))), m * k)
-    assert np.isclose(risk.hamming(y.astype(bool), 2.0 * said - 1), float(twin))
+    peer = metrics.hamming_loss(y, caught, sample_weight=weights)
+    assert np.isclose(risk.hamming(y, caught, sample_weight=weights), peer)
+    assert np.isclose(risk.hamming(2 * y - 1, caught, sample_weight=weights), peer)
+    twin = Fraction(int(sum(a != b for a, b in zip(y.ravel(), caught.ravel(), strict=True))), m * k)
+    assert np.isclose(risk.hamming(y.astype(bool), 2.0 * caught - 1), float(twin))
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda: risk.zero_one_error(["a", "b"], ["a", "a"]), "class numbers"),
         (lambda: risk.zero_one_error([0.0, 1.0], [0, 1]), "class numbers"),
@@ -125,7 +125,7 @@ def test_hamming_is_scikit_learns_hamming_loss_in_both_codings(k, m, seed):
         (lambda: risk.signs([0, 1]), "matrix"),
         (lambda: risk.hamming([[0, 1]], [[0, 1, 1]]), "same shape"),
         (lambda: risk.cost_sensitive([0, 2], [0, 1], [[0, 1], [1, 0]]), "y has class 2"),
-        (lambda: risk.cost_sensitive([0, 1], [0, 2], [[0, 1], [1, 0]]), "answer has class 2"),
+        (lambda: risk.cost_sensitive([0, 1], [0, 2], [[0, 1], [1, 0]]), "predicted has class 2"),
         (lambda: risk.check_costs([[0, 1]]), "matrix"),
         (lambda: risk.check_costs([[0, -1], [1, 0]]), "not negative"),
         (lambda: risk.check_costs([[0, np.inf], [1, 0]]), "finite"),
@@ -171,8 +171,8 @@ def test_hamming_is_scikit_learns_hamming_loss_in_both_codings(k, m, seed):
         (lambda: risk.confusion([0, 0], [0, 1]).with_priors([0.5, 0.5]), "class 1 .* has no example"),
     ],
 )
-def test_bad_input_is_refused_in_words(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_bad_input_is_refused_in_words(call, message):
+    with pytest.raises(ValueError, match=message):
         call()
 
 
@@ -194,9 +194,9 @@ def ancestors(parents, node):
 @given(st.integers(2, 25), st.integers(0, 2**32 - 1))
 def test_tree_distance_counts_the_ancestors_that_are_not_shared(n, seed):
     parents = random_tree(np.random.default_rng(seed), n)
-    found = risk.costs_from_tree(parents, range(n), scale=False)
+    result = risk.costs_from_tree(parents, range(n), scale=False)
     twin = [[len(ancestors(parents, a) ^ ancestors(parents, b)) for b in range(n)] for a in range(n)]
-    assert np.array_equal(found, twin)
+    assert np.array_equal(result, twin)
 
 
 @given(st.integers(2, 15), st.integers(0, 2**32 - 1))
@@ -207,15 +207,15 @@ def test_graph_distance_is_scipys_shortest_path(n, seed):
     classes = rng.permutation(n)[: max(2, n // 2)].tolist()
     if len(classes) < 2:
         return
-    found = risk.costs_from_graph(edges, classes, scale=False)
+    result = risk.costs_from_graph(edges, classes, scale=False)
     rows, columns = np.array(edges).T
     matrix = np.zeros((n, n))
     matrix[rows, columns] = 1
     peer = shortest_path(matrix, directed=False, unweighted=True)[np.ix_(classes, classes)]
-    assert np.array_equal(found, peer)
+    assert np.array_equal(result, peer)
     scaled = risk.costs_from_graph(edges, classes)
     assert scaled.max() == 1
-    assert np.allclose(scaled * found.max(), found)
+    assert np.allclose(scaled * result.max(), result)
 
 
 def test_a_concept_on_the_way_need_not_be_a_class():
@@ -238,77 +238,77 @@ def test_no_rule_has_less_risk_than_the_bayes_rule(k, more, seed):
     joint = as_fractions(rng.integers(0, 4, size=(3, k))) / 40
     cost = rng.integers(0, 4, size=(k, k + more))
     cost[np.arange(k), np.arange(k)] = 0
-    found = risk.bayes_rule(joint, as_fractions(cost))
+    result = risk.bayes_rule(joint, as_fractions(cost))
     risks = {
         rule: sum(joint[x, y] * int(cost[y, a]) for x, a in enumerate(rule) for y in range(k))
         for rule in all_rules(3, k + more)
     }
     least = min(risks.values())
     best = [rule for rule, value in risks.items() if value == least]
-    assert tuple(found.decision) == min(best)  # ties to the smallest, input by input
-    assert found.conditional_risk.sum() == least
+    assert tuple(result.decision) == min(best)  # ties to the smallest, input by input
+    assert result.conditional_risk.sum() == least
     choices = [{rule[x] for rule in best} for x in range(3)]
-    assert [len(c) > 1 for c in choices] == found.tied.tolist()
+    assert [len(c) > 1 for c in choices] == result.tied.tolist()
 
 
 @given(st.integers(2, 6), st.integers(0, 2**32 - 1))
-def test_without_a_cost_the_answer_is_the_first_most_probable_class(k, seed):
+def test_without_a_cost_the_prediction_is_the_first_most_probable_class(k, seed):
     p = np.random.default_rng(seed).integers(0, 4, size=(10, k)) / 7
-    found = risk.bayes_rule(p)
-    assert np.array_equal(found.decision, p.argmax(axis=1))
-    assert np.array_equal(found.tied, (p == p.max(axis=1, keepdims=True)).sum(axis=1) > 1)
-    assert np.allclose(found.conditional_risk, p.sum(axis=1) - p.max(axis=1))
+    result = risk.bayes_rule(p)
+    assert np.array_equal(result.decision, p.argmax(axis=1))
+    assert np.array_equal(result.tied, (p == p.max(axis=1, keepdims=True)).sum(axis=1) > 1)
+    assert np.allclose(result.conditional_risk, p.sum(axis=1) - p.max(axis=1))
     by_cost = risk.bayes_rule(7 * p, 1 - np.eye(k))  # sums of small integers are exact
-    assert np.array_equal(by_cost.decision, found.decision)
-    assert np.array_equal(by_cost.tied, found.tied)
+    assert np.array_equal(by_cost.decision, result.decision)
+    assert np.array_equal(by_cost.tied, result.tied)
 
 
 # ---------------------------------------------------------------------------------------------------
 # The confusion matrix
 
 
-@given(answers())
+@given(predicted())
 def test_confusion_recall_precision_and_macro_averages_are_scikit_learns(case):
-    k, y, said, weights = case
-    found = risk.confusion(y, said, n_classes=k, sample_weight=weights)
+    k, y, caught, weights = case
+    result = risk.confusion(y, caught, n_classes=k, sample_weight=weights)
     options = {"labels": range(k), "sample_weight": weights}
-    assert np.allclose(found.counts, metrics.confusion_matrix(y, said, **options))
-    peer = metrics.precision_recall_fscore_support(y, said, zero_division=np.nan, **options)
-    for ours, theirs in zip((found.precision, found.recall, found.f1), peer, strict=False):
+    assert np.allclose(result.counts, metrics.confusion_matrix(y, caught, **options))
+    peer = metrics.precision_recall_fscore_support(y, caught, zero_division=np.nan, **options)
+    for ours, theirs in zip((result.precision, result.recall, result.f1), peer, strict=False):
         assert np.allclose(ours, theirs, equal_nan=True)
     for name, score in (
         ("recall", metrics.recall_score),
         ("precision", metrics.precision_score),
         ("f1", metrics.f1_score),
     ):
-        peer = score(y, said, average="macro", zero_division=0, **options)
-        assert np.isclose(found.macro(name, "zero"), peer)
-    assert np.isclose(1 - found.macro("recall"), risk.balanced_error(y, said, sample_weight=weights))
-    assert np.isclose(found.zero_one, risk.zero_one_error(y, said, sample_weight=weights))
+        peer = score(y, caught, average="macro", zero_division=0, **options)
+        assert np.isclose(result.macro(name, "zero"), peer)
+    assert np.isclose(1 - result.macro("recall"), risk.balanced_error(y, caught, sample_weight=weights))
+    assert np.isclose(result.zero_one, risk.zero_one_error(y, caught, sample_weight=weights))
 
 
 def test_absent_classes_and_those_never_named():
-    y, said = [0, 0, 2], [0, 3, 2]  # class 1 does neither, class 3 is named only
-    found = risk.confusion(y, said)
-    assert np.allclose(found.recall, [0.5, np.nan, 1, np.nan], equal_nan=True)
-    assert np.allclose(found.precision, [1, np.nan, 1, 0], equal_nan=True)
-    assert np.allclose(found.f1, [2 / 3, np.nan, 1, 0], equal_nan=True)
+    y, caught = [0, 0, 2], [0, 3, 2]  # class 1 does neither, class 3 is named only
+    result = risk.confusion(y, caught)
+    assert np.allclose(result.recall, [0.5, np.nan, 1, np.nan], equal_nan=True)
+    assert np.allclose(result.precision, [1, np.nan, 1, 0], equal_nan=True)
+    assert np.allclose(result.f1, [2 / 3, np.nan, 1, 0], equal_nan=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn warns that y has no class 3
-        skipped = metrics.balanced_accuracy_score(y, said)
-    assert found.macro("recall", "skip") == skipped == 0.75
+        skipped = metrics.balanced_accuracy_score(y, caught)
+    assert result.macro("recall", "skip") == skipped == 0.75
     with pytest.warns(UndefinedMetricWarning, match="Recall is ill-defined"):
-        counted = metrics.recall_score(y, said, labels=range(4), average="macro")
-    assert found.macro("recall", "zero") == counted == 0.375
+        counted = metrics.recall_score(y, caught, labels=range(4), average="macro")
+    assert result.macro("recall", "zero") == counted == 0.375
 
 
 def test_new_priors_leave_recall_and_change_precision_as_bayes_says():
     rng = np.random.default_rng(1)
-    found = risk.Confusion(rng.integers(1, 20, size=(3, 3)).astype(float))
+    result = risk.Confusion(rng.integers(1, 20, size=(3, 3)).astype(float))
     pi = [0.1, 0.2, 0.7]
-    other = found.with_priors(pi)
-    assert np.allclose(other.recall, found.recall)
-    rows = found.counts / found.counts.sum(axis=1, keepdims=True)
+    other = result.with_priors(pi)
+    assert np.allclose(other.recall, result.recall)
+    rows = result.counts / result.counts.sum(axis=1, keepdims=True)
     for y in range(3):
         twin = (
             [0.1, 0.2, 0.7][y]
@@ -316,8 +316,8 @@ def test_new_priors_leave_recall_and_change_precision_as_bayes_says():
             / sum(p * r for p, r in zip((0.1, 0.2, 0.7), rows[:, y], strict=True))
         )
         assert np.isclose(other.precision[y], twin)
-    same = found.with_priors(found.support)
-    assert np.allclose(same.precision, found.precision)
+    same = result.with_priors(result.support)
+    assert np.allclose(same.precision, result.precision)
     assert np.isclose(other.counts.sum(), 1)
 
 
@@ -331,8 +331,8 @@ def test_top_k_ranks_by_score_then_by_the_tie_rule(k, m, seed):
         ranked = [sorted(range(k), key=lambda c, row=row: (-row[c], c))[:size] for row in scores]
         missed = np.array([c not in best for c, best in zip(y, ranked, strict=True)])
         assert np.isclose(risk.top_k(scores, y, size), missed.mean())
-        found = [risk.top_k(scores, y, size, tie=tie) for tie in ("for", "smallest", "against")]
-        assert found == sorted(found)
+        result = [risk.top_k(scores, y, size, tie=tie) for tie in ("for", "smallest", "against")]
+        assert result == sorted(result)
         weighted = risk.top_k(scores, y, size, sample_weight=weights)
         assert np.isclose(weighted, (weights * missed).sum() / weights.sum())
     assert risk.top_k(scores, y, k, tie="against") == 0
@@ -363,8 +363,8 @@ def test_the_interval_fails_at_most_as_often_as_it_says(m, delta):
     for p in np.linspace(0, 1, 41):
         inside = 0.0
         for wrong in range(m + 1):
-            found = risk.hoeffding_interval(wrong / m, m, delta)
-            if found.low <= p <= found.high:
+            result = risk.hoeffding_interval(wrong / m, m, delta)
+            if result.low <= p <= result.high:
                 inside += binom.pmf(wrong, m, p)
         assert inside >= 1 - delta - 1e-12
 
@@ -377,7 +377,7 @@ def test_the_interval_scales_with_the_largest_cost():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda: risk.top_k([[1, 2]], [0], 1.5), r"^size must be an integer from 1 to 2, found 1\.5$"),
         (lambda: risk.top_k([["1", "2"]], [0], 1), r"^scores must be real numbers, found dtype <U1$"),
@@ -412,10 +412,10 @@ def test_the_interval_scales_with_the_largest_cost():
         (lambda: risk.confusion([0], [0]).with_priors([1j, 1]), r"^priors must be real numbers"),
     ],
 )
-def test_what_is_no_such_number_is_refused(call, says):
+def test_what_is_no_such_number_is_refused(call, message):
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # above all numpy's, that an imaginary part is dropped
-        with pytest.raises(ValueError, match=says):
+        with pytest.raises(ValueError, match=message):
             call()
 
 
@@ -424,10 +424,10 @@ def test_a_confusion_matrix_may_be_given_as_a_list():
 
 
 @pytest.mark.parametrize(
-    "machine", [CrammerSinger, WestonWatkins, SubgradientMachine, MulticlassPerceptron, DecisionTree]
+    "model", [CrammerSinger, WestonWatkins, SubgradientMachine, MulticlassPerceptron, DecisionTree]
 )
-def test_no_machine_drops_the_imaginary_part_of_a_cost(machine):
+def test_no_classifier_drops_the_imaginary_part_of_a_cost(model):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match=r"^cost must be real numbers, found dtype complex128$"):
-            machine(cost=(1 - np.eye(2)) * (1 + 1j)).fit([[0.0], [1.0]], [0, 1])
+            model(cost=(1 - np.eye(2)) * (1 + 1j)).fit([[0.0], [1.0]], [0, 1])

@@ -1,4 +1,5 @@
-"""Softmax: the loss and its derivatives, the machine against dual and peers, and what probabilities say."""
+"""Softmax: the loss and its derivatives, the classifier against dual and peers, and what probabilities
+say."""
 
 import pickle
 import tracemalloc
@@ -42,12 +43,12 @@ def labels_for(f, seed):
 
 def differences(function, at, step=1e-6):
     """Central differences of a function of an array, one entry at a time."""
-    found = []
+    result = []
     for place in np.ndindex(at.shape):
         there = np.zeros_like(at)
         there[place] = step
-        found.append((function(at + there) - function(at - there)) / (2 * step))
-    return np.array(found)
+        result.append((function(at + there) - function(at - there)) / (2 * step))
+    return np.array(result)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -57,9 +58,9 @@ def differences(function, at, step=1e-6):
 @given(SCORES)
 def test_probabilities_and_losses_are_the_definitions(f):
     q = softmax.softmax(f)
-    for row, found in zip(f.tolist(), q.tolist(), strict=True):
+    for row, result in zip(f.tolist(), q.tolist(), strict=True):
         total = sum(exp(v) for v in row)
-        assert found == pytest.approx([exp(v) / total for v in row], rel=1e-13)
+        assert result == pytest.approx([exp(v) / total for v in row], rel=1e-13)
     np.testing.assert_allclose(softmax.log_softmax(f), np.log(q), rtol=1e-12, atol=1e-14)
     for y in range(f.shape[1]):
         losses = softmax.cross_entropy(f, np.full(len(f), y))
@@ -213,16 +214,16 @@ def problem(trial):
 def test_a_minimum_is_certified_and_agrees_with_another_method(trial, bias):
     X, y, weights, C = problem(trial)
     k, d = y.max() + 1, X.shape[1]
-    machine = precise(C=C, fit_intercept=bias).fit(X, y, sample_weight=weights)
-    assert machine.converged_
-    assert machine.certificate_.certifies(1e-8)
+    model = precise(C=C, fit_intercept=bias).fit(X, y, sample_weight=weights)
+    assert model.converged_
+    assert model.certificate_.certifies(1e-8)
     value = softmax.objective(
-        machine.coef_, X, y, C=C, intercept=machine.intercept_ if bias else None, sample_weight=weights
+        model.coef_, X, y, C=C, intercept=model.intercept_ if bias else None, sample_weight=weights
     )
-    assert value == pytest.approx(machine.certificate_.primal, rel=1e-12)
-    assert np.abs(machine.coef_.sum(axis=0)).max() <= 1e-9 * (1 + np.abs(machine.coef_).max())
+    assert value == pytest.approx(model.certificate_.primal, rel=1e-12)
+    assert np.abs(model.coef_.sum(axis=0)).max() <= 1e-9 * (1 + np.abs(model.coef_).max())
     if not bias:
-        assert not machine.intercept_.any()
+        assert not model.intercept_.any()
 
     # the definition, by a general minimiser from the definition's own gradient
     def general(v):
@@ -237,7 +238,7 @@ def test_a_minimum_is_certified_and_agrees_with_another_method(trial, bias):
         total = np.square(V[:, :d]).sum() / 2 + C * weights @ softmax.cross_entropy(f, y)
         return total, gradient.ravel()
 
-    start = np.column_stack([machine.coef_, machine.intercept_]) if bias else machine.coef_
+    start = np.column_stack([model.coef_, model.intercept_]) if bias else model.coef_
     again = optimize.minimize(
         general,
         start.ravel(),
@@ -245,7 +246,7 @@ def test_a_minimum_is_certified_and_agrees_with_another_method(trial, bias):
         method="L-BFGS-B",
         options={"maxiter": 200, "ftol": 1e-15, "gtol": 1e-12},
     )
-    assert again.fun >= machine.certificate_.dual - 1e-9 * max(1, abs(again.fun))
+    assert again.fun >= model.certificate_.dual - 1e-9 * max(1, abs(again.fun))
     assert again.fun >= value - 1e-7 * max(1, value)
 
 
@@ -286,7 +287,7 @@ def test_the_dual_value_is_the_formula():
     assert softmax.dual_objective(np.eye(3)[[1, 2, 0]], X, y, C=C) < 0
 
 
-def test_the_gap_of_a_machine_is_half_the_squared_gradient():
+def test_the_gap_of_a_classifier_is_half_the_squared_gradient():
     X, y, weights, _ = problem(7)
     k = y.max() + 1
     W = np.random.default_rng(0).normal(size=(k, X.shape[1])) / 10
@@ -324,26 +325,26 @@ def scaled(load):
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
 def test_the_objective_is_that_of_logistic_regression(load, bias, C):
     X, y = scaled(load)
-    machine = precise(C=C, fit_intercept=bias).fit(X, y)
+    model = precise(C=C, fit_intercept=bias).fit(X, y)
     peer = LogisticRegression(C=C, fit_intercept=bias, tol=1e-8, max_iter=10_000).fit(X, y)
     value = softmax.objective(peer.coef_, X, y, C=C, intercept=peer.intercept_)
-    assert machine.certificate_.primal == pytest.approx(value, rel=1e-6, abs=1e-6)
-    assert value >= machine.certificate_.dual * (1 - 1e-12)
-    np.testing.assert_allclose(machine.predict_proba(X), peer.predict_proba(X), atol=2e-3)
+    assert model.certificate_.primal == pytest.approx(value, rel=1e-6, abs=1e-6)
+    assert value >= model.certificate_.dual * (1 - 1e-12)
+    np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=2e-3)
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_with_two_classes_it_is_logistic_regression_with_twice_the_price(bias):
+def test_with_two_classes_it_is_logistic_regression_with_twice_the_penalty(bias):
     X, y = scaled(load_breast_cancer)
-    machine = SoftmaxRegression(C=0.35, fit_intercept=bias, tol=1e-12).fit(X, y)
+    model = SoftmaxRegression(C=0.35, fit_intercept=bias, tol=1e-12).fit(X, y)
     peer = LogisticRegression(C=0.7, fit_intercept=bias, tol=1e-10, solver="newton-cholesky").fit(X, y)
-    np.testing.assert_allclose(machine.coef_[1] - machine.coef_[0], peer.coef_[0], atol=1e-6)
-    np.testing.assert_allclose(machine.decision_function(X), peer.decision_function(X), atol=1e-5)
-    found = binary.minimise_risk(X, 2 * y - 1, loss="logistic", C=0.7, fit_intercept=bias)
-    assert 2 * machine.certificate_.primal == pytest.approx(found.certificate.primal, rel=1e-7)
+    np.testing.assert_allclose(model.coef_[1] - model.coef_[0], peer.coef_[0], atol=1e-6)
+    np.testing.assert_allclose(model.decision_function(X), peer.decision_function(X), atol=1e-5)
+    result = binary.minimise_risk(X, 2 * y - 1, loss="logistic", C=0.7, fit_intercept=bias)
+    assert 2 * model.certificate_.primal == pytest.approx(result.certificate.primal, rel=1e-7)
 
 
-def test_the_book_says_what_cvxopt_says():
+def test_the_book_agrees_with_cvxopt():
     cvxopt = pytest.importorskip("cvxopt")
     from cvxopt import solvers
 
@@ -359,18 +360,18 @@ def test_the_book_says_what_cvxopt_says():
         q = softmax.softmax(f)
         value = softmax.objective(W, X, y, sample_weight=weights)
         gradient = W + (weights[:, None] * softmax.cross_entropy_gradient(f, y)).T @ X
-        answer = cvxopt.matrix(value), cvxopt.matrix(gradient.reshape(1, n))
+        predicted = cvxopt.matrix(value), cvxopt.matrix(gradient.reshape(1, n))
         if z is None:
-            return answer
+            return predicted
         hessian = np.eye(n)
         for x_i, q_i, c in zip(X, q, weights, strict=True):
             hessian += c * np.kron(np.diag(q_i) - np.outer(q_i, q_i), np.outer(x_i, x_i))
-        return (*answer, cvxopt.matrix(z[0] * hessian))
+        return (*predicted, cvxopt.matrix(z[0] * hessian))
 
     options = {"show_progress": False, "abstol": 1e-10, "reltol": 1e-10, "feastol": 1e-10}
-    found = solvers.cp(at, options=options)
-    machine = precise(fit_intercept=False).fit(X, y, sample_weight=weights)
-    assert machine.certificate_.primal == pytest.approx(found["primal objective"], rel=1e-7)
+    result = solvers.cp(at, options=options)
+    model = precise(fit_intercept=False).fit(X, y, sample_weight=weights)
+    assert model.certificate_.primal == pytest.approx(result["primal objective"], rel=1e-7)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -378,21 +379,21 @@ def test_the_book_says_what_cvxopt_says():
 
 
 def test_separable_data_need_the_norm():
-    """Without regularisation the loss has no minimum: the machine grows with C, its losses vanish."""
+    """Without regularisation the loss has no minimum: the classifier grows with C, its losses vanish."""
     X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
     norms, losses = [], []
     for C in (1.0, 1e3, 1e6, 1e9):
-        machine = precise(C=C).fit(X, y)
-        assert machine.converged_
-        norms.append(np.linalg.norm(machine.coef_))
-        losses.append(softmax.cross_entropy(X @ machine.coef_.T + machine.intercept_, y).sum())
+        model = precise(C=C).fit(X, y)
+        assert model.converged_
+        norms.append(np.linalg.norm(model.coef_))
+        losses.append(softmax.cross_entropy(X @ model.coef_.T + model.intercept_, y).sum())
     assert (np.diff(norms) > 0).all()
     assert (np.diff(losses) < 0).all()
     assert losses[-1] < 1e-7
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_sparse_input_gives_the_same_machine(bias):
+def test_sparse_input_gives_the_same_classifier(bias):
     rng = np.random.default_rng(0)
     X = sparse.random(120, 300, density=0.05, random_state=np.random.RandomState(0), format="csr")
     y = rng.integers(0, 4, 120)
@@ -412,19 +413,19 @@ def test_sparse_input_stays_sparse():
     X = sparse.random(m, d, density=0.001, random_state=np.random.RandomState(0), format="csr")
     y = np.arange(m) % k
     tracemalloc.start()
-    machine = precise(max_iter=30).fit(X, y)
+    model = precise(max_iter=30).fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert machine.converged_
+    assert model.converged_
     assert peak < 40e6  # dense it would be 320 MB; W has 0.5 MB
 
 
 def test_many_features_and_few_examples():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 400)), np.arange(30) % 3
-    machine = precise(C=10.0).fit(X, y)
-    assert machine.converged_
-    assert machine.score(X, y) == 1.0
+    model = precise(C=10.0).fit(X, y)
+    assert model.converged_
+    assert model.score(X, y) == 1.0
 
 
 def test_features_of_all_sizes_centred_or_not_and_dependent():
@@ -433,9 +434,9 @@ def test_features_of_all_sizes_centred_or_not_and_dependent():
     X = X * np.logspace(-3, 3, X.shape[1])
     for Z in (X, X + 10.0, dependent, sparse.csr_matrix(X)):
         for bias in (True, False):
-            machine = precise(C=10.0, fit_intercept=bias).fit(Z, y)
-            assert machine.converged_
-            assert machine.n_iter_ < 60
+            model = precise(C=10.0, fit_intercept=bias).fit(Z, y)
+            assert model.converged_
+            assert model.n_iter_ < 60
     # what is added to a feature moves the intercepts only
     there, here = (precise(C=10.0).fit(scaled(load_wine)[0] + shift, y) for shift in (1e3, 0.0))
     np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-4)
@@ -464,9 +465,9 @@ def test_factors_are_made_only_where_they_save_time(monkeypatch):
 
     def work(X, y, C):
         products[0] = factors[0] = 0
-        machine = precise(C=C).fit(X, y)
-        assert machine.converged_
-        return machine.certificate_, factors[0], products[0] + X.shape[1] / 2 * factors[0], machine.n_iter_
+        model = precise(C=C).fit(X, y)
+        assert model.converged_
+        return model.certificate_, factors[0], products[0] + X.shape[1] / 2 * factors[0], model.n_iter_
 
     rng = np.random.default_rng(0)
     y = rng.integers(20, size=600)
@@ -475,7 +476,7 @@ def test_factors_are_made_only_where_they_save_time(monkeypatch):
     _, none, one_more, _ = work(X, y, 1e-3)
     assert few == none == 0
     assert 0.5 < cost / one_more < 2
-    # overlapping classes at a large price: the diagonal is not enough, from some step on
+    # overlapping classes at a large penalty: the diagonal is not enough, from some step on
     X = 0.3 * rng.normal(size=(20, 60))[y] + rng.normal(size=(600, 60))
     monkeypatch.setattr(_newton, "_QUICK", 1e6)
     mixed, some, with_some, steps = work(X, y, 1e3)
@@ -491,17 +492,17 @@ def test_factors_are_made_only_where_they_save_time(monkeypatch):
 
 
 def test_rounding_is_not_certified_away():
-    """Features that are almost all offset: the gap says what is lost, or the machine is right."""
+    """Features that are almost all offset: the gap shows what is lost, or the classifier is right."""
     rng = np.random.default_rng(0)
     for offset in (1e6, 1e9, 1e12):
         X, y = rng.normal(size=(60, 3)) + offset, np.arange(60) % 3
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            machine = precise(C=1e3).fit(X, y)
+            model = precise(C=1e3).fit(X, y)
         exact = precise(C=1e3).fit(X - offset, y).certificate_  # the same problem: the offset is exact
-        assert machine.certificate_.dual <= exact.primal * (1 + 1e-9)
-        found = machine.certificate_
-        assert found.primal >= exact.dual * (1 - 1e-9) - (found.primal - found.dual)
+        assert model.certificate_.dual <= exact.primal * (1 + 1e-9)
+        result = model.certificate_
+        assert result.primal >= exact.dual * (1 - 1e-9) - (result.primal - result.dual)
 
 
 def test_weights_are_repetitions_and_class_weights_are_weights():
@@ -523,43 +524,43 @@ def test_weights_are_repetitions_and_class_weights_are_weights():
 
 def test_the_intercepts_alone_give_the_shares_of_the_classes():
     y = np.repeat([0, 1, 2], [5, 3, 2])
-    machine = SoftmaxRegression(tol=1e-14).fit(np.zeros((10, 2)), y)
-    np.testing.assert_allclose(machine.predict_proba([[0.0, 0.0]]), [[0.5, 0.3, 0.2]], atol=1e-7)
-    assert not machine.coef_.any()
+    model = SoftmaxRegression(tol=1e-14).fit(np.zeros((10, 2)), y)
+    np.testing.assert_allclose(model.predict_proba([[0.0, 0.0]]), [[0.5, 0.3, 0.2]], atol=1e-7)
+    assert not model.coef_.any()
     entropy = -10 * sum(p * log(p) for p in (0.5, 0.3, 0.2))
-    assert machine.certificate_.primal == pytest.approx(entropy, rel=1e-12)
+    assert model.certificate_.primal == pytest.approx(entropy, rel=1e-12)
 
 
 def test_a_warm_start_begins_where_the_last_fit_ended():
     X, y = scaled(load_wine)
-    machine = precise(warm_start=True).fit(X, y)
-    cold = machine.n_iter_
-    machine.fit(X, y)
-    assert machine.certificate_.n_iter == 0
+    model = precise(warm_start=True).fit(X, y)
+    cold = model.n_iter_
+    model.fit(X, y)
+    assert model.certificate_.n_iter == 0
     assert cold > 2
-    machine.fit(X[:, :5], y)  # other features: from the beginning
-    assert machine.converged_
+    model.fit(X[:, :5], y)  # other features: from the beginning
+    assert model.converged_
     named = np.array(["a", "b", "c"])[y]
-    machine.fit(X[:, :5], named)
-    assert machine.certificate_.n_iter > 0
+    model.fit(X[:, :5], named)
+    assert model.certificate_.n_iter > 0
 
 
 def test_too_few_steps_are_admitted():
     X, y = scaled(load_wine)
     with pytest.warns(ConvergenceWarning, match=r"tol=1e-09 in 1 steps: the relative gap is"):
-        machine = precise(max_iter=1).fit(X, y)
-    assert not machine.converged_
-    assert machine.certificate_.gap > 1e-9
+        model = precise(max_iter=1).fit(X, y)
+    assert not model.converged_
+    assert model.certificate_.gap > 1e-9
 
 
 def test_labels_logarithms_and_ties():
     X, y = scaled(load_iris)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    machine = precise().fit(X, names)
-    assert machine.classes_.tolist() == ["setosa", "versicolor", "virginica"]
-    assert machine.score(X, names) > 0.95
-    np.testing.assert_allclose(np.exp(machine.predict_log_proba(X)), machine.predict_proba(X), rtol=1e-12)
-    assert (machine.predict(X) == machine.classes_[machine.decision_function(X).argmax(axis=1)]).all()
+    model = precise().fit(X, names)
+    assert model.classes_.tolist() == ["setosa", "versicolor", "virginica"]
+    assert model.score(X, names) > 0.95
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X), rtol=1e-12)
+    assert (model.predict(X) == model.classes_[model.decision_function(X).argmax(axis=1)]).all()
     even = precise(fit_intercept=False).fit([[1.0], [-1.0]], ["b", "a"])
     assert even.predict([[0.0]]).tolist() == ["a"]  # a tie
     far = even.predict_log_proba([[1e6]])
@@ -568,7 +569,7 @@ def test_labels_logarithms_and_ties():
 
 
 @pytest.mark.parametrize(
-    ("machine", "message"),
+    ("model", "message"),
     [
         (SoftmaxRegression(C=0.0), "C must be a positive, finite number, found 0.0"),
         (SoftmaxRegression(C=np.inf), "C must be a positive, finite number, found inf"),
@@ -579,9 +580,9 @@ def test_labels_logarithms_and_ties():
         (SoftmaxRegression(class_weight={0: -1.0}), "class_weight must be numbers, at least 0"),
     ],
 )
-def test_parameters_that_cannot_work_are_refused(machine, message):
+def test_parameters_that_cannot_work_are_refused(model, message):
     with pytest.raises(ValueError, match=message):
-        machine.fit([[0.0], [1.0]], [0, 1])
+        model.fit([[0.0], [1.0]], [0, 1])
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -591,19 +592,19 @@ def test_parameters_that_cannot_work_are_refused(machine, message):
 @given(SCORES, st.integers(0, 2**20), st.booleans())
 def test_the_temperature_is_best_and_bounded_from_below(f, seed, smooth):
     y = labels_for(f, seed)
-    found = softmax.temperature(f, y, smooth=smooth)
-    assert found.certificate.certifies(1e-9)
-    assert found.loss <= found.before + 1e-12
+    result = softmax.temperature(f, y, smooth=smooth)
+    assert result.certificate.certifies(1e-9)
+    assert result.loss <= result.before + 1e-12
     m, k = f.shape
     part = smooth / (m + 2)
     targets = np.where(np.eye(k)[y] > 0, 1 - part, part / (k - 1))
     np.testing.assert_allclose(targets.sum(axis=1), 1, atol=1e-12)
     for T in np.logspace(-3, 3, 41):
         value = -(targets * softmax.log_softmax(f / T)).sum() / m
-        assert value >= found.certificate.dual - 1e-9 * max(1, value)
-    if 0 < found.temperature < np.inf:
-        q = found.probabilities(f)
-        np.testing.assert_allclose(q, softmax.softmax(f / found.temperature), rtol=1e-9, atol=1e-300)
+        assert value >= result.certificate.dual - 1e-9 * max(1, value)
+    if 0 < result.temperature < np.inf:
+        q = result.probabilities(f)
+        np.testing.assert_allclose(q, softmax.softmax(f / result.temperature), rtol=1e-9, atol=1e-300)
         # at the least loss the mean score under q is that under the targets
         assert (q * f).sum() == pytest.approx((targets * f).sum(), abs=1e-6 * (1 + np.abs(f).max()) * m)
 
@@ -633,7 +634,7 @@ def test_temperatures_at_the_ends():
     none = softmax.temperature([[1.0, 1.0], [3.0, 3.0]], [0, 1])
     assert none.temperature == 1.0
     smooth = softmax.temperature([[1.0, 0.0], [0.0, 1.0]], [0, 1], smooth=True)
-    # targets 3/4 and 1/4: the score difference 1 must say log 3
+    # targets 3/4 and 1/4: the score difference 1 must become log 3
     assert smooth.temperature == pytest.approx(1 / log(3), rel=1e-9)
 
 
@@ -657,9 +658,9 @@ def test_weights_of_a_temperature_are_repetitions():
 def test_consistent_pairs_give_their_probabilities_back(k, method):
     p = np.random.default_rng(k).dirichlet(np.ones(k), 30) * 0.99 + 0.01 / k
     first, second = pairs(k).T
-    found = softmax.pairwise_coupling(p[:, first] / (p[:, first] + p[:, second]), method=method)
-    np.testing.assert_allclose(found.probabilities, p, atol=1e-9)
-    assert found.residual.max() <= 1e-12
+    result = softmax.pairwise_coupling(p[:, first] / (p[:, first] + p[:, second]), method=method)
+    np.testing.assert_allclose(result.probabilities, p, atol=1e-9)
+    assert result.residual.max() <= 1e-12
 
 
 def least_squares_in_fractions(r):
@@ -680,10 +681,10 @@ def least_squares_in_fractions(r):
 @given(st.tuples(*[st.integers(1, 15)] * 3))
 def test_the_coupling_is_exact_for_three_classes(r):
     exact = least_squares_in_fractions([Fraction(v, 16) for v in r])
-    found = softmax.pairwise_coupling([[v / 16 for v in r]])
-    np.testing.assert_allclose(found.probabilities[0], [float(v) for v in exact], atol=1e-13)
+    result = softmax.pairwise_coupling([[v / 16 for v in r]])
+    np.testing.assert_allclose(result.probabilities[0], [float(v) for v in exact], atol=1e-13)
     assert all(v > 0 for v in exact)
-    assert abs(found.residual[0]) <= 1e-13
+    assert abs(result.residual[0]) <= 1e-13
 
 
 @given(st.integers(2, 7), st.integers(0, 2**20), st.sampled_from([0.5, 0.1, 1e-7]))
@@ -700,10 +701,10 @@ def test_the_coupling_is_the_least_of_its_objective(k, seed, least):
         return -(r * np.log(mu) + (1 - r) * np.log1p(-mu))
 
     for method, value in (("wu_lin_weng", squares), ("hastie_tibshirani", divergence)):
-        found = softmax.pairwise_coupling(r, method=method)
-        p = found.probabilities
+        result = softmax.pairwise_coupling(r, method=method)
+        p = result.probabilities
         np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
-        assert found.residual.max() <= 1e-9
+        assert result.residual.max() <= 1e-9
         if least > 1e-6:
             assert (p > 0).all()
             for _ in range(5):
@@ -714,18 +715,18 @@ def test_the_coupling_is_the_least_of_its_objective(k, seed, least):
 def test_with_two_classes_coupling_changes_nothing():
     r = np.array([[1e-7], [0.3], [0.9999999]])
     for method in ("wu_lin_weng", "hastie_tibshirani"):
-        found = softmax.pairwise_coupling(r, method=method).probabilities
-        np.testing.assert_allclose(found, np.hstack([r, 1 - r]), atol=1e-12)
+        result = softmax.pairwise_coupling(r, method=method).probabilities
+        np.testing.assert_allclose(result, np.hstack([r, 1 - r]), atol=1e-12)
 
 
 def test_a_cycle_is_coupled_to_equal_probabilities():
     for method in ("wu_lin_weng", "hastie_tibshirani"):
-        found = softmax.pairwise_coupling([[0.9, 0.1, 0.9]], method=method)
-        np.testing.assert_allclose(found.probabilities, 1 / 3, atol=1e-12)
+        result = softmax.pairwise_coupling([[0.9, 0.1, 0.9]], method=method)
+        np.testing.assert_allclose(result.probabilities, 1 / 3, atol=1e-12)
 
 
 # ---------------------------------------------------------------------------------------------------
-# Machines with probabilities
+# Classifiers with probabilities
 
 
 @pytest.fixture(scope="module")
@@ -735,76 +736,76 @@ def split_digits():
 
 
 @pytest.mark.parametrize(
-    ("machine", "method"),
+    ("model", "method"),
     [
         (SVC(kernel="rbf", C=10.0, decision_function_shape="ovr"), "temperature"),
         (LinearSVC(C=1.0, random_state=0), "temperature"),
         (OneVsOne(LinearSVC(C=1.0, random_state=0)), "coupling"),
     ],
 )
-def test_probabilities_say_more_than_the_shares_of_the_classes(split_digits, machine, method):
+def test_probabilities_say_more_than_the_shares_of_the_classes(split_digits, model, method):
     X, Z, y, z = split_digits
-    found = WithProbabilities(machine, method=method, random_state=0).fit(X, y)
-    p = found.predict_proba(Z)
+    result = WithProbabilities(model, method=method, random_state=0).fit(X, y)
+    p = result.predict_proba(Z)
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
     assert softmax.log_loss(p, z) < log(10) / 3
     assert softmax.reliability(p, z).ece < 0.1
-    assert found.score(Z, z) > 0.92
+    assert result.score(Z, z) > 0.92
     if method == "temperature":
-        scores = clone(machine).fit(X, y).decision_function(Z)
-        np.testing.assert_array_equal(found.predict(Z), scores.argmax(axis=1))
-        assert len(found.temperatures_) == 1
+        scores = clone(model).fit(X, y).decision_function(Z)
+        np.testing.assert_array_equal(result.predict(Z), scores.argmax(axis=1))
+        assert len(result.temperatures_) == 1
     else:
-        assert len(found.temperatures_) == 45
+        assert len(result.temperatures_) == 45
 
 
-def test_held_out_examples_calibrate_a_machine_that_is_trained_already(split_digits):
+def test_held_out_examples_calibrate_a_classifier_that_is_trained_already(split_digits):
     X, Z, y, z = split_digits
-    machine = SoftmaxRegression(C=1e4).fit(X, y)  # right everywhere in training, and far too sure of it
+    model = SoftmaxRegression(C=1e4).fit(X, y)  # right everywhere in training, and far too sure of it
     halves = Z[:450], z[:450], Z[450:], z[450:]
-    found = WithProbabilities(machine, cv="prefit").fit(*halves[:2])
-    assert found.estimator_ is machine
-    assert found.temperatures_[0].temperature > 1.5
-    before, after = machine.predict_proba(halves[2]), found.predict_proba(halves[2])
+    result = WithProbabilities(model, cv="prefit").fit(*halves[:2])
+    assert result.estimator_ is model
+    assert result.temperatures_[0].temperature > 1.5
+    before, after = model.predict_proba(halves[2]), result.predict_proba(halves[2])
     assert softmax.log_loss(after, halves[3]) < softmax.log_loss(before, halves[3])
-    np.testing.assert_array_equal(found.predict(halves[2]), machine.predict(halves[2]))
-    f = machine.decision_function(halves[2])
-    np.testing.assert_allclose(after, softmax.softmax(f / found.temperatures_[0].temperature), atol=1e-12)
+    np.testing.assert_array_equal(result.predict(halves[2]), model.predict(halves[2]))
+    f = model.decision_function(halves[2])
+    np.testing.assert_allclose(after, softmax.softmax(f / result.temperatures_[0].temperature), atol=1e-12)
 
 
 def test_two_classes_use_the_one_score():
     X, y = make_blobs(200, centers=2, cluster_std=4.0, random_state=0)
     names = np.array(["no", "yes"])[y]
-    found = WithProbabilities(binary.BinarySVM(tol=1e-9), random_state=0).fit(X, names)
-    f = found.estimator_.decision_function(X)
-    T = found.temperatures_[0].temperature
-    np.testing.assert_allclose(found.predict_proba(X)[:, 1], 1 / (1 + np.exp(-f / T)), atol=1e-12)
+    result = WithProbabilities(binary.BinarySVM(tol=1e-9), random_state=0).fit(X, names)
+    f = result.estimator_.decision_function(X)
+    T = result.temperatures_[0].temperature
+    np.testing.assert_allclose(result.predict_proba(X)[:, 1], 1 / (1 + np.exp(-f / T)), atol=1e-12)
     coupled = WithProbabilities(OneVsOne(binary.BinarySVM(tol=1e-9)), method="coupling", random_state=0).fit(
         X, names
     )
-    np.testing.assert_allclose(coupled.predict_proba(X), found.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(coupled.predict_proba(X), result.predict_proba(X), atol=1e-6)
 
 
-def test_weights_reach_the_machine_and_the_temperature():
+def test_weights_reach_the_classifier_and_the_temperature():
     X, y = make_blobs(90, centers=3, cluster_std=3.0, random_state=1)
     weights = np.random.default_rng(0).integers(1, 4, 90)
     even = WithProbabilities(SoftmaxRegression(), random_state=0).fit(X, y)
-    found = WithProbabilities(SoftmaxRegression(), random_state=0).fit(X, y, sample_weight=weights)
-    assert np.abs(found.estimator_.coef_ - even.estimator_.coef_).max() > 1e-3
+    result = WithProbabilities(SoftmaxRegression(), random_state=0).fit(X, y, sample_weight=weights)
+    assert np.abs(result.estimator_.coef_ - even.estimator_.coef_).max() > 1e-3
     np.testing.assert_allclose(
-        found.estimator_.coef_, SoftmaxRegression().fit(X, y, sample_weight=weights).coef_, atol=1e-12
+        result.estimator_.coef_, SoftmaxRegression().fit(X, y, sample_weight=weights).coef_, atol=1e-12
     )
     twice = WithProbabilities(LinearSVC(random_state=0), random_state=0).fit(X, y, sample_weight=np.ones(90))
     once = WithProbabilities(LinearSVC(random_state=0), random_state=0).fit(X, y)
     assert twice.temperatures_[0].temperature == pytest.approx(once.temperatures_[0].temperature)
-    # a machine that is trained already meets the weights in the temperature alone
+    # a classifier that is trained already meets the weights in the temperature alone
     prefit = WithProbabilities(even.estimator_, cv="prefit").fit(X, y, sample_weight=weights)
     repeated = WithProbabilities(even.estimator_, cv="prefit").fit(
         np.repeat(X, weights, axis=0), np.repeat(y, weights)
     )
     assert prefit.temperatures_[0].temperature == pytest.approx(repeated.temperatures_[0].temperature)
     folds = list(KFold(3, shuffle=True, random_state=0).split(X))
-    found = WithProbabilities(SoftmaxRegression(), cv=folds).fit(X, y, sample_weight=weights)
+    result = WithProbabilities(SoftmaxRegression(), cv=folds).fit(X, y, sample_weight=weights)
     f = np.empty((90, 3))
     for train, test in folds:
         f[test] = (
@@ -813,7 +814,7 @@ def test_weights_reach_the_machine_and_the_temperature():
             .decision_function(X[test])
         )
     by_hand = softmax.temperature(f, y, smooth=True, sample_weight=weights)
-    assert found.temperatures_[0].temperature == pytest.approx(by_hand.temperature, rel=1e-6)
+    assert result.temperatures_[0].temperature == pytest.approx(by_hand.temperature, rel=1e-6)
     with pytest.raises(ValueError, match="sample_weight is given, but KNeighborsOne"):
         WithProbabilities(KNeighborsOne()).fit(X, y, sample_weight=weights)
 
@@ -864,7 +865,7 @@ def test_what_cannot_be_calibrated_is_refused():
             X[:50], y[:50], sample_weight=np.ones(50)
         )
     X4, y4 = make_blobs(80, centers=4, random_state=0)
-    with pytest.raises(ValueError, match="the machine must answer 4 scores for 4 classes, found 6"):
+    with pytest.raises(ValueError, match="the classifier must return 4 scores for 4 classes, found 6"):
         WithProbabilities(SVC(decision_function_shape="ovo")).fit(X4, y4)
 
 
@@ -896,32 +897,34 @@ def test_reliability_is_counted_by_hand(k, m, seed, n):
     rng = np.random.default_rng(seed)
     p = rng.multinomial(20, np.ones(k) / k, m) / 20  # confidences on borders of bins, and ties
     y = rng.integers(0, k, m)
-    found = softmax.reliability(p, y, bins=n)
+    result = softmax.reliability(p, y, bins=n)
     ece = 0.0
     for j in range(n):
         last = j == n - 1
         inside = [
-            i for i in range(m) if found.edges[j] <= p[i].max() and (last or p[i].max() < found.edges[j + 1])
+            i
+            for i in range(m)
+            if result.edges[j] <= p[i].max() and (last or p[i].max() < result.edges[j + 1])
         ]
-        assert found.counts[j] == len(inside)
+        assert result.counts[j] == len(inside)
         if not inside:
-            assert np.isnan([found.confidence[j], found.accuracy[j]]).all()
-            assert (found.lower[j], found.upper[j]) == (0, 1)
+            assert np.isnan([result.confidence[j], result.accuracy[j]]).all()
+            assert (result.lower[j], result.upper[j]) == (0, 1)
             continue
         accuracy = np.mean([p[i].tolist().index(p[i].max()) == y[i] for i in inside])
         confidence = np.mean([p[i].max() for i in inside])
-        assert found.accuracy[j] == pytest.approx(accuracy)
-        assert found.confidence[j] == pytest.approx(confidence)
-        assert found.lower[j] - 1e-12 <= accuracy <= found.upper[j] + 1e-12
+        assert result.accuracy[j] == pytest.approx(accuracy)
+        assert result.confidence[j] == pytest.approx(confidence)
+        assert result.lower[j] - 1e-12 <= accuracy <= result.upper[j] + 1e-12
         ece += len(inside) / m * abs(accuracy - confidence)
-    assert found.ece == pytest.approx(ece, abs=1e-12)
+    assert result.ece == pytest.approx(ece, abs=1e-12)
 
 
 def test_the_ends_of_wilsons_interval_solve_his_equation():
     p = np.column_stack([np.full(40, 0.7), np.full(40, 0.3)])
     y = (np.arange(40) >= 29).astype(int)
-    found = softmax.reliability(p, y, bins=1, level=0.95)
-    for end in (found.lower[0], found.upper[0]):
+    result = softmax.reliability(p, y, bins=1, level=0.95)
+    for end in (result.lower[0], result.upper[0]):
         assert abs(29 - 40 * end) == pytest.approx(1.959963984540054 * (40 * end * (1 - end)) ** 0.5)
     # all right: from n / (n + z^2) to 1
     sure = softmax.reliability(p, np.zeros(40, int), bins=1)

@@ -21,7 +21,7 @@ from mcutils.hinge import HingeProblem
 from mcutils.jit import multiclass as jit
 from mcutils.solver import CrammerSinger, WestonWatkins, solve_block, solve_interior, solve_qp
 
-MACHINES = {"crammer_singer": CrammerSinger, "weston_watkins": WestonWatkins}
+CLASSIFIERS = {"crammer_singer": CrammerSinger, "weston_watkins": WestonWatkins}
 SOLVERS = {"block": solve_block, "interior": solve_interior, "qp": solve_qp}
 
 
@@ -53,31 +53,31 @@ def test_the_five_points_of_shark(loss, C, objective, W):
     """Their exact solution is that of the tests of the library Shark."""
     for name in ("linear", "precomputed"):
         inputs = FIVE if name == "linear" else FIVE @ FIVE.T
-        machine = MACHINES[loss](C=C, kernel=name, fit_intercept=False, tol=1e-13).fit(inputs, OF_FIVE)
-        assert machine.certificate_.primal == pytest.approx(objective, abs=1e-12)
-        assert machine.certificate_.dual == pytest.approx(objective, abs=1e-12)
+        model = CLASSIFIERS[loss](C=C, kernel=name, fit_intercept=False, tol=1e-13).fit(inputs, OF_FIVE)
+        assert model.certificate_.primal == pytest.approx(objective, abs=1e-12)
+        assert model.certificate_.dual == pytest.approx(objective, abs=1e-12)
         if W is not None:
-            np.testing.assert_allclose(machine.beta_.T @ FIVE, W, atol=1e-9)
+            np.testing.assert_allclose(model.beta_.T @ FIVE, W, atol=1e-9)
             if name == "linear":
-                np.testing.assert_allclose(machine.coef_, W, atol=1e-9)
+                np.testing.assert_allclose(model.coef_, W, atol=1e-9)
     for solve in (solve_interior, solve_qp):
-        found = solve(FIVE @ FIVE.T, HingeProblem(OF_FIVE, loss=loss, C=C))
-        assert found.certificate.primal == pytest.approx(objective, rel=1e-8)
-        assert found.certificate.dual == pytest.approx(objective, rel=1e-8)
+        result = solve(FIVE @ FIVE.T, HingeProblem(OF_FIVE, loss=loss, C=C))
+        assert result.certificate.primal == pytest.approx(objective, rel=1e-8)
+        assert result.certificate.dual == pytest.approx(objective, rel=1e-8)
 
 
 # -- steps -------------------------------------------------------------------------------------
 
 
-def best_row(appeal, beta, true, price, curvature, every):
+def best_row(appeal, beta, true, penalty, curvature, every):
     """The best row by cvxopt."""
     from cvxopt import matrix, solvers
 
     k = len(beta)
     others = np.arange(k) != true
-    G, h = np.eye(k), np.where(others, 0.0, price)
+    G, h = np.eye(k), np.where(others, 0.0, penalty)
     if every:
-        G, h = np.vstack([np.eye(k)[others], -np.eye(k)[others]]), np.repeat([0.0, price], k - 1)
+        G, h = np.vstack([np.eye(k)[others], -np.eye(k)[others]]), np.repeat([0.0, penalty], k - 1)
     given = curvature * np.eye(k), appeal - curvature * beta, G, h, np.ones((1, k)), np.zeros(1)
     quiet = {"show_progress": False, "abstol": 1e-13, "reltol": 1e-13, "feastol": 1e-13}
     return np.array(solvers.qp(*map(matrix, given), options=quiet)["x"])[:, 0]
@@ -88,23 +88,23 @@ def test_a_step_finds_the_best_row(every):
     rng = np.random.default_rng(0)
     step = jit.box_step if every else jit.simplex_step
     for k, _ in product((2, 3, 7), range(20)):
-        true, price, curvature = int(rng.integers(k)), rng.uniform(0.1, 2), rng.uniform(0.1, 2)
+        true, penalty, curvature = int(rng.integers(k)), rng.uniform(0.1, 2), rng.uniform(0.1, 2)
         others = np.arange(k) != true
         multipliers = rng.uniform(size=k) * (rng.uniform(size=k) < 0.6) * others
-        multipliers *= price / (1 if every else max(1.0, multipliers.sum()))
+        multipliers *= penalty / (1 if every else max(1.0, multipliers.sum()))
         beta = np.where(others, -multipliers, multipliers.sum())
         appeal, moved = rng.normal(size=k), np.empty(k)
-        step(appeal, beta, true, price, curvature, moved)
-        np.testing.assert_allclose(moved, best_row(appeal, beta, true, price, curvature, every), atol=1e-7)
+        step(appeal, beta, true, penalty, curvature, moved)
+        np.testing.assert_allclose(moved, best_row(appeal, beta, true, penalty, curvature, every), atol=1e-7)
         assert abs(moved.sum()) < 1e-14
         assert (moved[others] <= 0).all()
-        assert (moved[others].min() if every else -moved[true]) >= -price
+        assert (moved[others].min() if every else -moved[true]) >= -penalty
         # it is the last step of this row
         after = appeal + curvature * (moved - beta)
-        assert jit.violation(after, moved, true, price, every) < 1e-12
-        # and the Python form says the same
+        assert jit.violation(after, moved, true, penalty, every) < 1e-12
+        # and the Python form gives the same
         again = np.empty(k)
-        step.py_func(appeal, beta, true, price, curvature, again)
+        step.py_func(appeal, beta, true, penalty, curvature, again)
         np.testing.assert_allclose(again, moved, rtol=1e-13, atol=1e-15)
 
 
@@ -112,19 +112,19 @@ def test_a_step_of_the_two_classes_that_remain():
     rng = np.random.default_rng(1)
     met = set()
     for true, _ in product((-1, 0, 1), range(60)):
-        price, curvature = rng.uniform(0.1, 2), rng.uniform(0.1, 2)
-        share = price * rng.uniform()
+        penalty, curvature = rng.uniform(0.1, 2), rng.uniform(0.1, 2)
+        share = penalty * rng.uniform()
         # of the true class and another, or of two others when that of the true class is C
-        beta = np.array([-share, share - price] if true < 0 else [share, -share])
+        beta = np.array([-share, share - penalty] if true < 0 else [share, -share])
         beta = beta[::-1].copy() if true == 1 else beta
         appeal, moved, expected = rng.normal(size=2), np.empty(2), np.empty(2)
-        jit.pair_step(appeal, beta, true, price, curvature, moved)
-        jit.simplex_step(appeal, beta, true, price, curvature, expected)
+        jit.pair_step(appeal, beta, true, penalty, curvature, moved)
+        jit.simplex_step(appeal, beta, true, penalty, curvature, expected)
         np.testing.assert_allclose(moved, expected, atol=1e-13)
-        caps = np.array([price if r == true else 0.0 for r in range(2)])
+        caps = np.array([penalty if r == true else 0.0 for r in range(2)])
         assert (moved <= caps).all()
         met.add((true, int((moved == caps).sum())))
-        jit.pair_step.py_func(appeal, beta, true, price, curvature, expected)
+        jit.pair_step.py_func(appeal, beta, true, penalty, curvature, expected)
         np.testing.assert_allclose(moved, expected, atol=1e-14)
     # each with a class at its cap, and with none
     assert {(true, n) for true in (-1, 0, 1) for n in (0, 1)} <= met
@@ -143,20 +143,20 @@ def test_a_step_of_an_example_without_curvature():
 # -- one optimum -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 def test_three_solvers_find_one_optimum(loss):
     for trial in range(6):
         X, y, cost, weights = sample(trial)
         gram = kernel.rbf(0.3).gram(X) if trial % 2 else X @ X.T
         task = HingeProblem(y, loss=loss, C=0.7, cost=cost, sample_weight=weights)
-        found = {name: solve(gram, task, tol=1e-8) for name, solve in SOLVERS.items()}
-        values = [one.certificate.primal for one in found.values()]
+        result = {name: solve(gram, task, tol=1e-8) for name, solve in SOLVERS.items()}
+        values = [one.certificate.primal for one in result.values()]
         assert max(values) - min(values) <= 1e-7 * max(values)
-        for one in found.values():
+        for one in result.values():
             assert one.converged
             assert one.certificate.gap <= 1e-8
             # the certificate is what mcutils.dual makes of the multipliers
-            same = dual.certificate(one.multipliers, gram, task)
+            same = dual.certify(one.multipliers, gram, task)
             assert same.primal == pytest.approx(one.certificate.primal, rel=1e-12)
             assert same.dual == pytest.approx(one.certificate.dual, rel=1e-12)
             assert set(same.kkt) == set(one.certificate.kkt)
@@ -164,17 +164,17 @@ def test_three_solvers_find_one_optimum(loss):
             own = A[np.arange(len(y)), y].copy()
             A[np.arange(len(y)), y] = 0.0
             np.testing.assert_allclose(own, A.sum(axis=1), rtol=1e-12, atol=1e-300)
-        scores = [gram @ dual.coefficients(one.multipliers, y) for one in found.values()]
+        scores = [gram @ dual.coefficients(one.multipliers, y) for one in result.values()]
         for table in scores[1:]:
             np.testing.assert_allclose(table, scores[0], atol=2e-3)
 
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_without_weights_there_is_nothing_to_pay(name):
-    found = SOLVERS[name](np.eye(2), HingeProblem([0, 1], sample_weight=[0, 0]))
-    assert found.converged
-    assert not found.multipliers.any()
-    assert str((found.certificate.primal, found.certificate.dual)) == "(0.0, 0.0)"  # no negative zeros
+    result = SOLVERS[name](np.eye(2), HingeProblem([0, 1], sample_weight=[0, 0]))
+    assert result.converged
+    assert not result.multipliers.any()
+    assert str((result.certificate.primal, result.certificate.dual)) == "(0.0, 0.0)"  # no negative zeros
 
 
 # LIBLINEAR through scikit-learn 1.6 reports an arbitrary number of iterations, and so may warn
@@ -185,9 +185,9 @@ def test_the_optimum_is_that_of_liblinear(C):
     for points in (scale(X), np.column_stack([scale(X), np.ones(len(X))])):
         peer = LinearSVC(multi_class="crammer_singer", C=C, fit_intercept=False, tol=1e-10, max_iter=10**7)
         least = HingeProblem(y, C=C).objective(peer.fit(points, y).coef_, points)
-        machine = CrammerSinger(C=C, fit_intercept=False, tol=1e-8).fit(points, y)
-        assert machine.certificate_.primal == pytest.approx(least, rel=1e-6)
-        np.testing.assert_allclose(machine.coef_, peer.coef_, atol=2e-3)
+        model = CrammerSinger(C=C, fit_intercept=False, tol=1e-8).fit(points, y)
+        assert model.certificate_.primal == pytest.approx(least, rel=1e-6)
+        np.testing.assert_allclose(model.coef_, peer.coef_, atol=2e-3)
     appended = CrammerSinger(C=C, tol=1e-8).fit(scale(X), y)
     assert appended.certificate_.primal == pytest.approx(least, rel=1e-6)
     assert HingeProblem(y, C=C).objective(
@@ -195,81 +195,81 @@ def test_the_optimum_is_that_of_liblinear(C):
     ) == pytest.approx(appended.certificate_.primal, rel=1e-12)
 
 
-@pytest.mark.parametrize("loss", MACHINES)
-def test_two_classes_are_the_binary_machine_with_twice_the_price(loss):
+@pytest.mark.parametrize("loss", CLASSIFIERS)
+def test_two_classes_are_the_binary_classifier_with_twice_the_penalty(loss):
     X, y = load_iris(return_X_y=True)
     X, y = scale(X[50:]), y[50:]
     for name in ("linear", "rbf"):
-        machine = MACHINES[loss](C=0.4, kernel=name, gamma=0.3, fit_intercept=False, tol=1e-9).fit(X, y)
+        model = CLASSIFIERS[loss](C=0.4, kernel=name, gamma=0.3, fit_intercept=False, tol=1e-9).fit(X, y)
         # LinearSVC without bias, or SVC on the same kernel: scikit-learn's SVC has a bias, so the values are
         # compared with those of mcutils.binary, which has none
         from mcutils.binary import solve_svm
 
-        gram = machine.kernel_.gram(X)
+        gram = model.kernel_.gram(X)
         pair = solve_svm(gram, np.where(y == 2, 1, -1), C=0.8, fit_intercept=False, tol=1e-9)
-        assert machine.certificate_.primal == pytest.approx(pair.certificate.primal / 2, rel=1e-7)
-        np.testing.assert_allclose(machine.decision_function(X), pair.scores, atol=1e-3)
-        assert machine.scores(X).shape == (len(X), 2)
-        assert set(machine.predict(X)) == {1, 2}
+        assert model.certificate_.primal == pytest.approx(pair.certificate.primal / 2, rel=1e-7)
+        np.testing.assert_allclose(model.decision_function(X), pair.scores, atol=1e-3)
+        assert model.scores(X).shape == (len(X), 2)
+        assert set(model.predict(X)) == {1, 2}
     linear = LinearSVC(loss="hinge", C=0.8, fit_intercept=False, tol=1e-9, max_iter=10**6).fit(X, y)
-    machine = MACHINES[loss](C=0.4, fit_intercept=False, tol=1e-9).fit(X, y)
-    np.testing.assert_allclose(machine.coef_[1] - machine.coef_[0], linear.coef_[0], atol=1e-3)
+    model = CLASSIFIERS[loss](C=0.4, fit_intercept=False, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(model.coef_[1] - model.coef_[0], linear.coef_[0], atol=1e-3)
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 @pytest.mark.parametrize("name", ["linear", "rbf", "poly"])
 def test_a_bias_is_one_more_feature(loss, name):
     X, y, cost, weights = sample(1)
     options = {"kernel": name, "gamma": 0.5, "cost": cost, "tol": 1e-9}
-    machine = MACHINES[loss](C=0.5, **options).fit(X, y, weights)
-    gram = machine.kernel_.gram(X) + 1.0
-    found = solve_qp(gram, HingeProblem(y, loss=loss, C=0.5, cost=cost, sample_weight=weights))
-    assert machine.certificate_.primal == pytest.approx(found.certificate.primal, rel=1e-7)
-    np.testing.assert_allclose(machine.scores(X), gram @ machine.beta_, atol=1e-9)
-    by_matrix = MACHINES[loss](C=0.5, **(options | {"kernel": "precomputed"}))
-    by_matrix.fit(machine.kernel_.gram(X), y, weights)
-    np.testing.assert_allclose(by_matrix.scores(machine.kernel_.gram(X)), machine.scores(X), atol=1e-3)
+    model = CLASSIFIERS[loss](C=0.5, **options).fit(X, y, weights)
+    gram = model.kernel_.gram(X) + 1.0
+    result = solve_qp(gram, HingeProblem(y, loss=loss, C=0.5, cost=cost, sample_weight=weights))
+    assert model.certificate_.primal == pytest.approx(result.certificate.primal, rel=1e-7)
+    np.testing.assert_allclose(model.scores(X), gram @ model.beta_, atol=1e-9)
+    by_matrix = CLASSIFIERS[loss](C=0.5, **(options | {"kernel": "precomputed"}))
+    by_matrix.fit(model.kernel_.gram(X), y, weights)
+    np.testing.assert_allclose(by_matrix.scores(model.kernel_.gram(X)), model.scores(X), atol=1e-3)
     for other in ("interior", "qp"):
-        same = clone(machine).set_params(solver=other).fit(X, y, weights)
-        assert same.certificate_.primal == pytest.approx(machine.certificate_.primal, rel=1e-7)
-        np.testing.assert_allclose(same.scores(X), machine.scores(X), atol=1e-3)
+        same = clone(model).set_params(solver=other).fit(X, y, weights)
+        assert same.certificate_.primal == pytest.approx(model.certificate_.primal, rel=1e-7)
+        np.testing.assert_allclose(same.scores(X), model.scores(X), atol=1e-3)
 
 
-@pytest.mark.parametrize("loss", MACHINES)
-def test_what_a_machine_says_of_itself(loss):
+@pytest.mark.parametrize("loss", CLASSIFIERS)
+def test_fitted_attributes_belong_together(loss):
     X, y, cost, weights = sample(5, m=40)
     for name in ("linear", "rbf"):
-        machine = MACHINES[loss](C=0.5, kernel=name, cost=cost, tol=1e-6).fit(X, y, weights)
-        beta = machine.beta_
+        model = CLASSIFIERS[loss](C=0.5, kernel=name, cost=cost, tol=1e-6).fit(X, y, weights)
+        beta = model.beta_
         assert np.abs(beta.sum(axis=1)).max() <= 1e-12
-        np.testing.assert_array_equal(machine.support_, np.flatnonzero(beta.any(axis=1)))
-        for r, indices in enumerate(machine.support_of_class_):
+        np.testing.assert_array_equal(model.support_, np.flatnonzero(beta.any(axis=1)))
+        for r, indices in enumerate(model.support_of_class_):
             np.testing.assert_array_equal(indices, np.flatnonzero(beta[:, r]))
-        gram = machine.kernel_.gram(X) + 1.0
+        gram = model.kernel_.gram(X) + 1.0
         multipliers = np.maximum(-beta, 0.0)
-        same = dual.certificate(
+        same = dual.certify(
             multipliers, gram, HingeProblem(y, loss=loss, C=0.5, cost=cost, sample_weight=weights)
         )
-        assert machine.certificate_.primal == pytest.approx(same.primal, rel=1e-9)
-        assert machine.certificate_.dual == pytest.approx(same.dual, rel=1e-9)
-        assert sorted(machine.certificate_.kkt) == sorted(same.kkt)
-        assert machine.certificate_.kkt["complementarity"] < 1e-4
-        again = pickle.loads(pickle.dumps(machine))
-        np.testing.assert_array_equal(again.predict(X), machine.predict(X))
+        assert model.certificate_.primal == pytest.approx(same.primal, rel=1e-9)
+        assert model.certificate_.dual == pytest.approx(same.dual, rel=1e-9)
+        assert sorted(model.certificate_.kkt) == sorted(same.kkt)
+        assert model.certificate_.kkt["complementarity"] < 1e-4
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 def test_sparse_and_dense_are_one(loss):
     X, y, cost, weights = sample(2, m=60)
     for name in ("linear", "rbf", "poly"):
-        machine = MACHINES[loss](C=0.5, kernel=name, gamma=0.4, cost=cost, tol=1e-9).fit(X, y, weights)
+        model = CLASSIFIERS[loss](C=0.5, kernel=name, gamma=0.4, cost=cost, tol=1e-9).fit(X, y, weights)
         for form in (csr_array, csc_array, csr_matrix):
-            other = clone(machine).fit(form(X), y, weights)
-            assert other.certificate_.primal == pytest.approx(machine.certificate_.primal, rel=1e-8)
-            np.testing.assert_allclose(other.scores(form(X)), machine.scores(X), atol=1e-3)
+            other = clone(model).fit(form(X), y, weights)
+            assert other.certificate_.primal == pytest.approx(model.certificate_.primal, rel=1e-8)
+            np.testing.assert_allclose(other.scores(form(X)), model.scores(X), atol=1e-3)
     twice = csr_array((np.ones(4), [0, 0, 1, 0], [0, 2, 3, 4]), shape=(3, 2))  # an entry in two parts
-    parts = MACHINES[loss](tol=1e-9).fit(twice, [0, 1, 0])
-    whole = MACHINES[loss](tol=1e-9).fit(twice.toarray(), [0, 1, 0])
+    parts = CLASSIFIERS[loss](tol=1e-9).fit(twice, [0, 1, 0])
+    whole = CLASSIFIERS[loss](tol=1e-9).fit(twice.toarray(), [0, 1, 0])
     np.testing.assert_allclose(parts.coef_, whole.coef_, atol=1e-9)
     assert twice.nnz == 4
 
@@ -277,40 +277,40 @@ def test_sparse_and_dense_are_one(loss):
 # -- hard cases --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 @pytest.mark.parametrize("C", [1e-6, 1e3, 1e4, 1e6])
 @pytest.mark.compiler
-def test_tiny_and_huge_prices(loss, C):
+def test_tiny_and_huge_penalties(loss, C):
     """Few features and large C: single rows creep, and Newton's steps end it."""
     X, y = load_iris(return_X_y=True)
     X = scale(X)
-    machine = MACHINES[loss](C=C, tol=1e-8).fit(X, y)
-    assert machine.converged_
-    by_matrix = MACHINES[loss](C=C, kernel="precomputed", tol=1e-8).fit(X @ X.T, y)
+    model = CLASSIFIERS[loss](C=C, tol=1e-8).fit(X, y)
+    assert model.converged_
+    by_matrix = CLASSIFIERS[loss](C=C, kernel="precomputed", tol=1e-8).fit(X @ X.T, y)
     assert by_matrix.converged_
-    assert by_matrix.certificate_.primal == pytest.approx(machine.certificate_.primal, rel=1e-7, abs=1e-7)
+    assert by_matrix.certificate_.primal == pytest.approx(model.certificate_.primal, rel=1e-7, abs=1e-7)
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 @pytest.mark.compiler
-def test_gram_matrices_of_low_rank_and_a_large_price(loss):
+def test_gram_matrices_of_low_rank_and_a_large_penalty(loss):
     for trial in range(3):
         rng = np.random.default_rng(trial)
         m, rank, k = 120, 2 + 3 * trial, 4
         X, y = rng.normal(size=(m, rank)), np.arange(m) % k
         X += 0.8 * rng.normal(size=(k, rank))[y]
-        found = solve_block(X @ X.T, HingeProblem(y, loss=loss, C=1e4), tol=1e-7)
-        assert found.converged
+        result = solve_block(X @ X.T, HingeProblem(y, loss=loss, C=1e4), tol=1e-7)
+        assert result.converged
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             peer = solve_interior(X @ X.T, HingeProblem(y, loss=loss, C=1e4))
-        assert found.certificate.dual <= peer.certificate.primal
-        assert found.certificate.primal >= peer.certificate.dual
-        linear = MACHINES[loss](C=1e4, fit_intercept=False, tol=1e-7).fit(X, y)
-        assert linear.certificate_.primal == pytest.approx(found.certificate.primal, rel=2e-7)
+        assert result.certificate.dual <= peer.certificate.primal
+        assert result.certificate.primal >= peer.certificate.dual
+        linear = CLASSIFIERS[loss](C=1e4, fit_intercept=False, tol=1e-7).fit(X, y)
+        assert linear.certificate_.primal == pytest.approx(result.certificate.primal, rel=2e-7)
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 def test_duplicates_zeros_and_one_example_of_a_class(loss):
     X = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 0.0], [-1.0, 1.0]])
     y = [0, 0, 1, 1, 2, 2]
@@ -318,45 +318,45 @@ def test_duplicates_zeros_and_one_example_of_a_class(loss):
         best = solve_qp(X @ X.T, HingeProblem(y, loss=loss, C=C)).certificate.primal
         for name in ("linear", "precomputed"):
             inputs = X if name == "linear" else X @ X.T
-            machine = MACHINES[loss](C=C, kernel=name, fit_intercept=False, tol=1e-10).fit(inputs, y)
-            assert machine.certificate_.primal == pytest.approx(best, rel=1e-7)
-    alone = MACHINES[loss](fit_intercept=False).fit([[1.0], [-1.0]], ["a", "b"])
+            model = CLASSIFIERS[loss](C=C, kernel=name, fit_intercept=False, tol=1e-10).fit(inputs, y)
+            assert model.certificate_.primal == pytest.approx(best, rel=1e-7)
+    alone = CLASSIFIERS[loss](fit_intercept=False).fit([[1.0], [-1.0]], ["a", "b"])
     assert alone.predict([[2.0], [-2.0]]).tolist() == ["a", "b"]
-    nothing = MACHINES[loss](C=2.0, fit_intercept=False).fit(np.zeros((4, 2)), [0, 1, 2, 2])
+    nothing = CLASSIFIERS[loss](C=2.0, fit_intercept=False).fit(np.zeros((4, 2)), [0, 1, 2, 2])
     assert nothing.certificate_.gap == 0
     assert nothing.certificate_.primal == 2.0 * 4 * (1 if loss == "crammer_singer" else 2)
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 def test_weighting_is_repeating(loss):
     X, y = load_iris(return_X_y=True)
     X, counts = scale(X), np.random.default_rng(0).integers(0, 4, size=150)
     for name in ("linear", "rbf"):
-        machine = MACHINES[loss](C=0.5, kernel=name, gamma=0.3, tol=1e-6)
-        weighted = clone(machine).fit(X, y, counts)
-        repeated = clone(machine).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+        model = CLASSIFIERS[loss](C=0.5, kernel=name, gamma=0.3, tol=1e-6)
+        weighted = clone(model).fit(X, y, counts)
+        repeated = clone(model).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
         for one, other in ((weighted, repeated), (repeated, weighted)):
             assert one.certificate_.gap <= 1e-6
             assert one.certificate_.dual <= other.certificate_.primal
         kept = counts > 0
-        alone = clone(machine).fit(X[kept], y[kept], counts[kept])
+        alone = clone(model).fit(X[kept], y[kept], counts[kept])
         assert alone.certificate_.primal == pytest.approx(weighted.certificate_.primal, rel=2e-6)
         assert not weighted.beta_[~kept].any()
     factors = {0: 1.0, 1: 3.0, 2: 0.5}
-    by_class = MACHINES[loss](C=0.5, class_weight=factors, tol=1e-8).fit(X, y)
-    same = MACHINES[loss](C=0.5, tol=1e-8).fit(X, y, [factors[label] for label in y])
+    by_class = CLASSIFIERS[loss](C=0.5, class_weight=factors, tol=1e-8).fit(X, y)
+    same = CLASSIFIERS[loss](C=0.5, tol=1e-8).fit(X, y, [factors[label] for label in y])
     np.testing.assert_array_equal(by_class.coef_, same.coef_)
-    balanced = MACHINES[loss](C=0.5, class_weight="balanced", tol=1e-8).fit(X[30:], y[30:])
+    balanced = CLASSIFIERS[loss](C=0.5, class_weight="balanced", tol=1e-8).fit(X[30:], y[30:])
     assert balanced.converged_
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 @pytest.mark.compiler
-def test_a_path_of_prices_goes_on_from_the_last_machine(loss):
+def test_a_path_of_penalties_goes_on_from_the_last_classifier(loss):
     X, y = load_digits(return_X_y=True)
     X, y = X[:400] / 16, y[:400]
     for name in ("linear", "rbf"):
-        path = MACHINES[loss](kernel=name, tol=1e-4, warm_start=True)
+        path = CLASSIFIERS[loss](kernel=name, tol=1e-4, warm_start=True)
         for C in (0.5, 1.0, 0.9):
             path.set_params(C=C).fit(X, y)
             cold = clone(path).fit(X, y)
@@ -381,19 +381,19 @@ def test_a_start_is_moved_into_its_bounds():
 # -- the kernel rows ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 @pytest.mark.compiler
 def test_rows_are_computed_as_they_are_touched(loss, monkeypatch):
     X, y = load_digits(return_X_y=True)
     X, y = X[:600], y[:600]
     monkeypatch.setattr(_rows, "FIRST", 64)
     monkeypatch.setattr(_rows, "_MORE", 64)
-    wide = MACHINES[loss](kernel="rbf", tol=1e-3).fit(X, y)
+    wide = CLASSIFIERS[loss](kernel="rbf", tol=1e-3).fit(X, y)
     # room for 200 rows only, fewer than there are support vectors
-    narrow = MACHINES[loss](kernel="rbf", tol=1e-3, cache_size=200 * len(X) * 4 / 2**20).fit(X, y)
+    narrow = CLASSIFIERS[loss](kernel="rbf", tol=1e-3, cache_size=200 * len(X) * 4 / 2**20).fit(X, y)
     assert len(narrow.support_) > 200
-    for machine in (wide, narrow):
-        assert machine.converged_
+    for model in (wide, narrow):
+        assert model.converged_
     assert narrow.certificate_.dual <= wide.certificate_.primal
     assert wide.certificate_.dual <= narrow.certificate_.primal
 
@@ -417,22 +417,22 @@ def three_heaps(m=5200):
     return np.random.default_rng(0).normal(size=(m, 2)) + 4 * np.c_[y == 1, y == 2], y
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.compiler
 def test_a_cache_of_a_tenth_of_the_rows_is_enough(loss, precision, monkeypatch):
-    """What is outside owes 9/10 of the gap before anything has moved: no reason to exchange rows."""
+    """The rest has 9/10 of the gap before anything has moved: no reason to exchange rows."""
     rows = counted(monkeypatch, 5200)
     X, y = three_heaps()
-    machine = MACHINES[loss](kernel="rbf", cache_size=1, precision=precision).fit(X, y)
-    assert machine.converged_
+    model = CLASSIFIERS[loss](kernel="rbf", cache_size=1, precision=precision).fit(X, y)
+    assert model.converged_
     assert rows[0] > 512  # some were exchanged
-    wide = MACHINES[loss](kernel="rbf").fit(X, y)
-    assert machine.certificate_.dual <= wide.certificate_.primal
-    assert wide.certificate_.dual <= machine.certificate_.primal
+    wide = CLASSIFIERS[loss](kernel="rbf").fit(X, y)
+    assert model.certificate_.dual <= wide.certificate_.primal
+    assert wide.certificate_.dual <= model.certificate_.primal
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 @pytest.mark.compiler
 def test_max_iter_bounds_moves_and_exchanges(loss, monkeypatch):
     """So many times m, the last sweep or exchange excepted, however small the cache."""
@@ -441,12 +441,12 @@ def test_max_iter_bounds_moves_and_exchanges(loss, monkeypatch):
     for C, max_iter in product((1.0, 1e8), (1, 3)):
         with monkeypatch.context() as patch:
             rows = counted(patch, 64 + max_iter * len(X) + 64)
-            machine = MACHINES[loss](C=C, kernel="rbf", cache_size=1e-3, max_iter=max_iter, tol=1e-7)
+            model = CLASSIFIERS[loss](C=C, kernel="rbf", cache_size=1e-3, max_iter=max_iter, tol=1e-7)
             with pytest.warns(ConvergenceWarning, match=r"the relative gap of primal and dual is \d"):
-                machine.fit(X, y)
+                model.fit(X, y)
         assert rows[0] > 64
-        assert max_iter <= machine.n_iter_ <= max_iter + 1
-        assert not machine.converged_
+        assert max_iter <= model.n_iter_ <= max_iter + 1
+        assert not model.converged_
 
 
 def awkward(name, m=300):
@@ -464,20 +464,20 @@ def awkward(name, m=300):
     return X, y
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 @pytest.mark.parametrize("name", ["one row", "duplicates", "one class", "one far away", "noise"])
 @pytest.mark.compiler
 def test_awkward_samples_and_a_tiny_cache(loss, name, monkeypatch):
     X, y = awkward(name)
-    wide = MACHINES[loss](C=0.1, kernel="rbf", tol=1e-3).fit(X, y)
+    wide = CLASSIFIERS[loss](C=0.1, kernel="rbf", tol=1e-3).fit(X, y)
     monkeypatch.setattr(_rows, "FIRST", 16)
-    narrow = MACHINES[loss](C=0.1, kernel="rbf", cache_size=1e-3, tol=1e-3)
+    narrow = CLASSIFIERS[loss](C=0.1, kernel="rbf", cache_size=1e-3, tol=1e-3)
     with monkeypatch.context() as patch:
         counted(patch, 100 * len(X))
         narrow.fit(X, y)
     assert narrow.converged_
     assert narrow.certificate_.primal == pytest.approx(wide.certificate_.primal, rel=2e-3)
-    # with a price that none of them can pay it ends, and says so
+    # with a penalty that none of them can pay it ends, with a warning
     counted(monkeypatch, 7 * len(X))
     with pytest.warns(ConvergenceWarning, match="not solved to tol"):
         narrow.set_params(C=1e9, max_iter=5).fit(X, y)
@@ -487,12 +487,12 @@ def test_awkward_samples_and_a_tiny_cache(loss, name, monkeypatch):
 def test_precision(precision):
     """The certificate is in double precision, and where single cannot reach the gap, double goes on."""
     X, y = load_iris(return_X_y=True)
-    machine = CrammerSinger(kernel="rbf", precision=precision, tol=1e-9).fit(X, y)
-    assert machine.converged_
-    gram = machine.kernel_.gram(X) + 1
+    model = CrammerSinger(kernel="rbf", precision=precision, tol=1e-9).fit(X, y)
+    assert model.converged_
+    gram = model.kernel_.gram(X) + 1
     best = solve_qp(gram, y).certificate
-    assert machine.certificate_.primal == pytest.approx(best.primal, rel=1e-8)
-    assert machine.certificate_.dual == pytest.approx(best.dual, rel=1e-8)
+    assert model.certificate_.primal == pytest.approx(best.primal, rel=1e-8)
+    assert model.certificate_.dual == pytest.approx(best.dual, rel=1e-8)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there a process does not say how much memory it took")
@@ -514,16 +514,16 @@ def test_the_memory_of_ten_thousand_examples():
 # -- what is said ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 @pytest.mark.parametrize("name", ["linear", "rbf"])
 @pytest.mark.compiler
-def test_a_machine_that_is_not_solved_says_how_far_it_is(loss, name):
+def test_an_svm_that_is_not_solved_warns_how_far_it_is(loss, name):
     X, y = load_digits(return_X_y=True)
-    machine = MACHINES[loss](C=10.0, kernel=name, tol=1e-9, max_iter=1)
+    model = CLASSIFIERS[loss](C=10.0, kernel=name, tol=1e-9, max_iter=1)
     with pytest.warns(ConvergenceWarning, match=r"after 1 iterations the relative gap .* is 0\.\d+|e-\d+"):
-        machine.fit(X, y)
-    assert not machine.converged_
-    assert machine.certificate_.gap > 1e-9
+        model.fit(X, y)
+    assert not model.converged_
+    assert model.certificate_.gap > 1e-9
     with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-09"):
         solve_block(X @ X.T, HingeProblem(y, loss=loss), max_iter=1, tol=1e-9)
 
@@ -534,7 +534,7 @@ BAD = [
     ({"C": np.inf}, "C must be"),
     ({"C": True}, "C must be"),
     ({"cost": [[0, 1], [1, 0]]}, "cost must have a row and a column for each of the 3 classes"),
-    ({"cost": [[1, 1, 1], [1, 0, 1], [1, 1, 0]]}, "cost of a right answer must be 0"),
+    ({"cost": [[1, 1, 1], [1, 0, 1], [1, 1, 0]]}, "cost of a right prediction must be 0"),
     ({"cost": [[0, -1, 1], [1, 0, 1], [1, 1, 0]]}, "cost must be finite and not negative"),
     ({"solver": "simplex"}, "solver must be one of 'block', 'interior', 'qp', found 'simplex'"),
     ({"kernel": "sigmoid"}, "kernel must be"),
@@ -550,9 +550,9 @@ BAD = [
 @pytest.mark.parametrize(("parameters", "message"), BAD)
 def test_bad_parameters_are_refused_by_name(parameters, message):
     X, y = load_iris(return_X_y=True)
-    for machine in (CrammerSinger, WestonWatkins):
+    for model in (CrammerSinger, WestonWatkins):
         with pytest.raises(ValueError, match=message):
-            machine(**parameters).fit(X, y)
+            model(**parameters).fit(X, y)
 
 
 def test_bad_inputs_are_refused_by_name():
@@ -577,16 +577,16 @@ def test_bad_inputs_are_refused_by_name():
         precomputed.fit(gram - 1000 * np.eye(150), y)
 
 
-@pytest.mark.parametrize("loss", MACHINES)
+@pytest.mark.parametrize("loss", CLASSIFIERS)
 def test_negative_curvature_is_refused_where_it_is_met(loss):
     # no pair of rows shows it: an eigenvalue of 1 - 2 * 0.7 along the sum
     bad = np.full((3, 3), -0.7)
     np.fill_diagonal(bad, 1.0)
     gram, y = np.kron(np.eye(10), bad), np.arange(30) % 3 * 0 + np.repeat(np.arange(10), 3) % 2
     with pytest.raises(ValueError, match="kernel must be positive semidefinite"):
-        MACHINES[loss](C=100.0, kernel="precomputed", fit_intercept=False).fit(gram, y)
+        CLASSIFIERS[loss](C=100.0, kernel="precomputed", fit_intercept=False).fit(gram, y)
     with pytest.raises(kernel.NotPositiveSemidefinite):
-        MACHINES[loss](C=1e-3, kernel="precomputed", check_kernel=True).fit(gram, y)
+        CLASSIFIERS[loss](C=1e-3, kernel="precomputed", check_kernel=True).fit(gram, y)
 
 
 def test_without_cvxopt_the_other_solvers_say_what_to_install(monkeypatch):

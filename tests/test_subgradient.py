@@ -30,7 +30,7 @@ SLOPES = {
 
 
 def twin(X, y, order, *, loss, lam, average="all", cost=None, weights=None, B=None, mode=0, start=0, delay=0):
-    """The algorithm as it is stated: shrink, step, and keep every iterate. Answers with V, b, multipliers."""
+    """The algorithm as it is stated: shrink, step, and keep every iterate. Returns V, b, multipliers."""
     m, k = len(X), int(y.max()) + 1
     B = np.eye(k) if B is None else B
     weights = np.ones(m) if weights is None else weights
@@ -56,8 +56,8 @@ def twin(X, y, order, *, loss, lam, average="all", cost=None, weights=None, B=No
         "tail": np.arange(T) >= start,
         "weighted": delay + np.arange(1.0, T + 1),
     }[average]
-    answer = [np.average(each, axis=0, weights=share) for each in (iterates, intercepts)]
-    return *answer, multipliers, V
+    predicted = [np.average(each, axis=0, weights=share) for each in (iterates, intercepts)]
+    return *predicted, multipliers, V
 
 
 def scaled(multipliers, X, task, **options):
@@ -99,7 +99,7 @@ def test_it_is_the_algorithm_as_it_is_stated(loss, average, fit_intercept, mappe
             "replace": replace,
             "random_state": trial,
         }
-        machine = SubgradientMachine(**options).fit(X, y, weights)
+        model = SubgradientMachine(**options).fit(X, y, weights)
         generator = np.random.RandomState(trial)
         rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
         m = len(rows)
@@ -122,42 +122,42 @@ def test_it_is_the_algorithm_as_it_is_stated(loss, average, fit_intercept, mappe
             start=5 * m // 2,
         )
         W = B @ V
-        np.testing.assert_allclose(machine.coef_, W[:, :3], rtol=1e-9, atol=1e-11)
-        np.testing.assert_allclose(machine.intercept_, W[:, 3] if mode == 1 else b, rtol=1e-9, atol=1e-11)
-        np.testing.assert_allclose(machine.scores(X), X @ W[:, :3].T + machine.intercept_, atol=1e-9)
-        assert (machine.t_, machine.n_iter_) == (5 * m, 5)
+        np.testing.assert_allclose(model.coef_, W[:, :3], rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(model.intercept_, W[:, 3] if mode == 1 else b, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(model.scores(X), X @ W[:, :3].T + model.intercept_, atol=1e-9)
+        assert (model.t_, model.n_iter_) == (5 * m, 5)
 
-        # the certificate is of the problem that was asked for
+        # the certificate is of the given problem
         points = np.column_stack([X, np.ones(len(X))]) if mode == 1 else X
         task = HingeProblem(y, loss=loss, C=0.3, cost=cost, sample_weight=weights)
         mapping = {"class_map": class_map}
         if mode == 2:
-            assert machine.objective_ == machine.certificate_.primal
-            assert machine.objective_ == pytest.approx(task.objective(V, X, intercept=b, **mapping), rel=1e-9)
+            assert model.objective_ == model.certificate_.primal
+            assert model.objective_ == pytest.approx(task.objective(V, X, intercept=b, **mapping), rel=1e-9)
             used = multipliers.sum(axis=1) if loss == "crammer_singer" else multipliers.max(axis=1)
-            prices = 0.3 * (np.ones(len(y)) if weights is None else weights)
-            multipliers *= np.where(used > prices, prices / np.maximum(used, 1e-300), 1.0)[:, None]
+            penalties = 0.3 * (np.ones(len(y)) if weights is None else weights)
+            multipliers *= np.where(used > penalties, penalties / np.maximum(used, 1e-300), 1.0)[:, None]
             rest = hinge.balanced_multipliers(multipliers, y, cost)
             used = rest.sum(axis=1) if loss == "crammer_singer" else rest.max(axis=1)
-            most = (prices / np.maximum(used, 1e-300))[used > 0].min(initial=1e9)
+            most = (penalties / np.maximum(used, 1e-300))[used > 0].min(initial=1e9)
             best = scaled(most * rest, X, task, fit_intercept=True, **mapping)
-            assert machine.certificate_.dual == pytest.approx(best, rel=1e-8, abs=1e-12)
+            assert model.certificate_.dual == pytest.approx(best, rel=1e-8, abs=1e-12)
             continue
-        found = machine.certificate_
-        assert machine.objective_ == found.primal
-        assert found.primal == pytest.approx(task.objective(V, points, **mapping), rel=1e-9)
+        result = model.certificate_
+        assert model.objective_ == result.primal
+        assert result.primal == pytest.approx(task.objective(V, points, **mapping), rel=1e-9)
         # the last iterate is what its multipliers make of the examples, and they are feasible when scaled
         pull = -multipliers
         pull[np.arange(len(y)), y] = multipliers.sum(axis=1)
         np.testing.assert_allclose(B.T @ pull.T @ points, last, atol=1e-9)
         used = multipliers.sum(axis=1) if loss == "crammer_singer" else multipliers.max(axis=1)
-        prices = 0.3 * (np.ones(len(y)) if weights is None else weights)
-        most = 1 / max(1.0, (used[rows] / prices[rows]).max())
+        penalties = 0.3 * (np.ones(len(y)) if weights is None else weights)
+        most = 1 / max(1.0, (used[rows] / penalties[rows]).max())
         best = scaled(most * multipliers, points, task, **mapping)
-        assert found.dual <= best + 1e-9  # what was visited but not active is counted as used
+        assert result.dual <= best + 1e-9  # what was visited but not active is counted as used
         if not replace and average != "weighted":
             best = task.dual_objective(multipliers, points, **mapping)
-            assert found.dual >= best - 1e-9
+            assert result.dual >= best - 1e-9
 
 
 @pytest.mark.filterwarnings("ignore:Liblinear:sklearn.exceptions.ConvergenceWarning")  # see test_solver.py
@@ -172,10 +172,10 @@ def test_the_certificate_encloses_the_optimum_of_liblinear(average, C):
     least = HingeProblem(y, C=C).objective(peer.fit(A, y).coef_, A)
     gaps = []
     for epochs in (1, 10, 100, 1000):
-        found = SubgradientMachine(C=C, average=average, max_iter=epochs, random_state=0).fit(X, y)
-        assert found.certificate_.dual <= least * (1 + 1e-7)
-        assert found.certificate_.primal >= least * (1 - 1e-7)
-        gaps.append(found.certificate_.gap)
+        result = SubgradientMachine(C=C, average=average, max_iter=epochs, random_state=0).fit(X, y)
+        assert result.certificate_.dual <= least * (1 + 1e-7)
+        assert result.certificate_.primal >= least * (1 - 1e-7)
+        gaps.append(result.certificate_.gap)
     assert gaps[0] > gaps[1] > gaps[2] > gaps[3]
     assert gaps[3] < 0.003
 
@@ -224,15 +224,15 @@ def test_the_rate_by_its_formula():
 def test_sparse_and_dense_are_one(loss, average, fit_intercept):
     X, y, cost, weights, class_map = problem(1, mapped=average == "all")
     options = {"cost": cost, "average": average, "fit_intercept": fit_intercept, "class_map": class_map}
-    machine = SubgradientMachine(loss, max_iter=3, random_state=0, **options)
-    dense = machine.fit(X, y, weights)
+    model = SubgradientMachine(loss, max_iter=3, random_state=0, **options)
+    dense = model.fit(X, y, weights)
     for form in (csr_array, csc_array):
-        sparse = clone(machine).fit(form(X), y, weights)
+        sparse = clone(model).fit(form(X), y, weights)
         np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-10, atol=1e-13)
         np.testing.assert_allclose(sparse.intercept_, dense.intercept_, rtol=1e-10, atol=1e-13)
         np.testing.assert_allclose(sparse.scores(form(X)), dense.scores(X), rtol=1e-9, atol=1e-12)
         assert sparse.objective_ == pytest.approx(dense.objective_, rel=1e-10)
-        clone(machine).partial_fit(form(X), y, classes=np.unique(y))
+        clone(model).partial_fit(form(X), y, classes=np.unique(y))
 
 
 @few_epochs
@@ -278,16 +278,16 @@ def test_the_tail_of_a_stream():
 @few_epochs
 def test_fit_and_then_more():
     X, y, *_ = problem(4)
-    machine = SubgradientMachine(max_iter=2, shuffle=False, average="all").fit(X, y)
-    lam = machine.lambda_
+    model = SubgradientMachine(max_iter=2, shuffle=False, average="all").fit(X, y)
+    lam = model.lambda_
     assert lam == pytest.approx(1 / 17)
-    machine.partial_fit(X, y)
-    assert (machine.t_, machine.n_iter_, machine.lambda_) == (51, 3, lam)
+    model.partial_fit(X, y)
+    assert (model.t_, model.n_iter_, model.lambda_) == (51, 3, lam)
     whole = SubgradientMachine(max_iter=3, shuffle=False, average="all").fit(X, y)
-    np.testing.assert_allclose(machine.coef_, whole.coef_, rtol=1e-10)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(machine)).predict(X), machine.predict(X))
-    machine.fit(X, y)  # begins anew
-    assert machine.t_ == 34
+    np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-10)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    model.fit(X, y)  # begins anew
+    assert model.t_ == 34
 
 
 @pytest.mark.compiler
@@ -312,9 +312,9 @@ def test_class_weights_are_weights():
     X, y, *_ = problem(0)
     named = np.array(["a", "b", "c"])[y]
     factors = {"a": 1.0, "b": 3.0, "c": 0.5}
-    found = SubgradientMachine(class_weight=factors, random_state=0).fit(X, named)
+    result = SubgradientMachine(class_weight=factors, random_state=0).fit(X, named)
     same = SubgradientMachine(random_state=0).fit(X, named, [factors[name] for name in named])
-    np.testing.assert_array_equal(found.coef_, same.coef_)
+    np.testing.assert_array_equal(result.coef_, same.coef_)
     # with the costs of a row multiplied the loss is another: its margin grows, not its slope
     costly = SubgradientMachine(cost=costs_from_weights([1, 3, 0.5]), random_state=0).fit(X, named)
     assert not np.allclose(costly.coef_, same.coef_)
@@ -368,7 +368,7 @@ def test_the_certificate_with_a_free_intercept_encloses_the_optimum_of_cvxopt(lo
         task = HingeProblem(y, sample_weight=weights, **options)
         options["class_map"] = class_map
         costs = 1 - np.eye(k) if cost is None else cost
-        prices = 0.1 * (np.ones(m) if weights is None else weights)
+        penalties = 0.1 * (np.ones(m) if weights is None else weights)
         pairs = [(i, r) for i in range(m) for r in range(k) if r != y[i]]
         each = loss == "weston_watkins"
         slack = np.eye(len(pairs)) if each else np.array([np.eye(m)[i] for i, _ in pairs])
@@ -377,23 +377,23 @@ def test_the_certificate_with_a_free_intercept_encloses_the_optimum_of_cvxopt(lo
         )
         n, losses = lines.shape[1], slack.shape[1]
         P = np.diag(np.r_[np.ones(n - k + 1), np.zeros(k - 1 + losses)])
-        q = np.r_[np.zeros(n), [prices[i] for i, _ in pairs] if each else prices]
+        q = np.r_[np.zeros(n), [penalties[i] for i, _ in pairs] if each else penalties]
         G = np.block([[lines, -slack], [np.zeros((losses, n)), -np.eye(losses)]])
         h = np.r_[[-costs[y[i], r] for i, r in pairs], np.zeros(losses)]
         quiet = {"show_progress": False, "abstol": 1e-10, "reltol": 1e-10, "feastol": 1e-10}
         best = solvers.qp(*map(matrix, (P, q, G, h)), options=quiet)
-        found = np.array(best["x"])[:, 0]
-        V, b = found[: n - k + 1].reshape(-1, X.shape[1]), np.append(found[n - k + 1 : n], 0.0)
+        result = np.array(best["x"])[:, 0]
+        V, b = result[: n - k + 1].reshape(-1, X.shape[1]), np.append(result[n - k + 1 : n], 0.0)
         least = task.objective(V, X, intercept=b, class_map=class_map)
         assert least == pytest.approx(best["primal objective"], rel=1e-6)
         gaps = []
         for epochs in (1, 30, 1000, 20000):
-            machine = SubgradientMachine(
+            model = SubgradientMachine(
                 average=average, fit_intercept="free", max_iter=epochs, random_state=0, **options
             ).fit(csr_array(X) if sparse else X, y, weights)
-            assert machine.certificate_.dual <= least * (1 + 1e-7)
-            assert machine.certificate_.primal >= least * (1 - 1e-7)
-            gaps.append(machine.certificate_.gap)
+            assert model.certificate_.dual <= least * (1 + 1e-7)
+            assert model.certificate_.primal >= least * (1 - 1e-7)
+            gaps.append(model.certificate_.gap)
         assert gaps[-1] < 0.01
 
 
@@ -405,8 +405,8 @@ def test_a_delay_is_steps_that_are_not_made(average):
         radius = np.max(weights * ((X**2).sum(axis=1) + (mode == 1)))
         for chosen, delay in ((7, 7), ("radius", int(np.ceil(radius / 0.02)) - 1)):
             options = {"alpha": 0.02, "cost": cost, "average": average, "shuffle": False, "max_iter": 4}
-            machine = SubgradientMachine(delay=chosen, fit_intercept=fit_intercept, **options)
-            machine.fit(X, y, weights)
+            model = SubgradientMachine(delay=chosen, fit_intercept=fit_intercept, **options)
+            model.fit(X, y, weights)
             rows = np.flatnonzero(weights)
             V, b, *_ = twin(
                 X,
@@ -421,11 +421,11 @@ def test_a_delay_is_steps_that_are_not_made(average):
                 start=2 * len(rows),
                 delay=delay,
             )
-            np.testing.assert_allclose(machine.coef_, V[:, :3], rtol=1e-9, atol=1e-11)
-            np.testing.assert_allclose(machine.intercept_, V[:, 3] if mode == 1 else b, rtol=1e-9, atol=1e-11)
-            sparse = clone(machine).fit(csr_array(X), y, weights)
-            np.testing.assert_allclose(sparse.coef_, machine.coef_, rtol=1e-9, atol=1e-12)
-    # the first step is the longest that is asked for, and any shorter delay makes it longer
+            np.testing.assert_allclose(model.coef_, V[:, :3], rtol=1e-9, atol=1e-11)
+            np.testing.assert_allclose(model.intercept_, V[:, 3] if mode == 1 else b, rtol=1e-9, atol=1e-11)
+            sparse = clone(model).fit(csr_array(X), y, weights)
+            np.testing.assert_allclose(sparse.coef_, model.coef_, rtol=1e-9, atol=1e-12)
+    # the first step is the longest allowed, and any shorter delay makes it longer
     assert 1 / (0.02 * (delay + 1)) <= 1 / radius < 1 / (0.02 * delay)
 
 
@@ -459,7 +459,7 @@ def test_a_warm_start_goes_on(average, fit_intercept):
     np.testing.assert_allclose(parts._factor() * parts._V, whole._factor() * whole._V, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(parts._b, whole._b, rtol=1e-9, atol=1e-12)
     assert parts.certificate_.dual == pytest.approx(whole.certificate_.dual, rel=1e-9)
-    # what it answers with is the average since it went on
+    # it predicts with the average since it went on
     options["average"] = "weighted" if average == "weighted" else "all"
     begun = SubgradientMachine(max_iter=7, **options)
     ended = clone(begun).set_params(max_iter=12)
@@ -469,14 +469,14 @@ def test_a_warm_start_goes_on(average, fit_intercept):
         count.append(one._weight_until(one.t_) - one._weight_until(0))
         W.append(count[-1] * np.column_stack([one.coef_, one.intercept_]))
     if average in ("all", "weighted"):
-        found = np.column_stack([parts.coef_, parts.intercept_])
-        np.testing.assert_allclose(found, (W[1] - W[0]) / (count[1] - count[0]), rtol=1e-8, atol=1e-10)
+        result = np.column_stack([parts.coef_, parts.intercept_])
+        np.testing.assert_allclose(result, (W[1] - W[0]) / (count[1] - count[0]), rtol=1e-8, atol=1e-10)
 
 
 @few_epochs
 def test_a_warm_start_begins_anew_where_its_multipliers_would_mean_something_else():
     X, y, *_ = problem(0)
-    machine = SubgradientMachine(warm_start=True, max_iter=2, random_state=0)
+    model = SubgradientMachine(warm_start=True, max_iter=2, random_state=0)
     for change in (
         lambda one: one.fit(X + 1, y),
         lambda one: one.fit(X, y[::-1]),
@@ -492,80 +492,80 @@ def test_a_warm_start_begins_anew_where_its_multipliers_would_mean_something_els
         lambda one: one.set_params(warm_start=False).fit(X, y),
         lambda one: one.partial_fit(X, y).fit(X, y),
     ):
-        assert change(clone(machine).fit(X, y)).t_ == 34
+        assert change(clone(model).fit(X, y)).t_ == 34
     for change in (
         lambda one: one.fit(X, y),
         lambda one: one.fit(csr_array(X), y).fit(csr_array(X), y),
         lambda one: one.set_params(average=None).fit(X, y),
         lambda one: one.set_params(shuffle=False, replace=True, max_iter=2).fit(X, y),
     ):
-        assert change(clone(machine).fit(X, y)).t_ == 68
+        assert change(clone(model).fit(X, y)).t_ == 68
     # goes on until the warning is gone
-    machine.set_params(C=0.1, tol=0.05)
+    model.set_params(C=0.1, tol=0.05)
     with pytest.warns(ConvergenceWarning, match="after 2 epochs the relative gap is"):
-        machine.fit(X, y)
-    machine.set_params(max_iter=1000).fit(X, y)
-    assert machine.converged_ is True
+        model.fit(X, y)
+    model.set_params(max_iter=1000).fit(X, y)
+    assert model.converged_ is True
 
 
 @few_epochs
 def test_two_classes_have_both_rows_and_one_decision():
     X, y = load_iris(return_X_y=True)
     X, y = X[50:], np.where(y[50:] == 1, "no", "yes")
-    machine = SubgradientMachine(C=0.1, random_state=0).fit(X, y)
-    assert machine.coef_.shape == (2, 4)
-    np.testing.assert_allclose(machine.coef_[0], -machine.coef_[1], rtol=1e-9)
-    np.testing.assert_array_equal(machine.predict(X), np.where(machine.decision_function(X) > 0, "yes", "no"))
+    model = SubgradientMachine(C=0.1, random_state=0).fit(X, y)
+    assert model.coef_.shape == (2, 4)
+    np.testing.assert_allclose(model.coef_[0], -model.coef_[1], rtol=1e-9)
+    np.testing.assert_array_equal(model.predict(X), np.where(model.decision_function(X) > 0, "yes", "no"))
     tied = SubgradientMachine(fit_intercept=False, random_state=0).fit(X, y)
     assert tied.predict(np.zeros((1, 4))) == ["no"]
     both = SubgradientMachine("weston_watkins", C=0.1, random_state=0).fit(X, y)
-    np.testing.assert_allclose(both.coef_, machine.coef_, rtol=1e-12)
+    np.testing.assert_allclose(both.coef_, model.coef_, rtol=1e-12)
 
 
 @pytest.mark.compiler
 def test_the_stopping_rule():
     X, y = load_digits(return_X_y=True)
     X = X / 16
-    found = SubgradientMachine(C=0.01, tol=0.02, max_iter=1000, random_state=0).fit(X, y)
-    assert found.converged_ is True
-    assert found.certificate_.certifies(0.02)
-    assert found.n_iter_ < 1000
-    assert found.n_iter_ & (found.n_iter_ - 1) == 0
-    assert found.certificate_.n_iter == found.n_iter_
-    again = SubgradientMachine(C=0.01, max_iter=found.n_iter_, random_state=0).fit(X, y)
-    np.testing.assert_allclose(again.coef_, found.coef_, rtol=1e-9, atol=1e-12)
+    result = SubgradientMachine(C=0.01, tol=0.02, max_iter=1000, random_state=0).fit(X, y)
+    assert result.converged_ is True
+    assert result.certificate_.certifies(0.02)
+    assert result.n_iter_ < 1000
+    assert result.n_iter_ & (result.n_iter_ - 1) == 0
+    assert result.certificate_.n_iter == result.n_iter_
+    again = SubgradientMachine(C=0.01, max_iter=result.n_iter_, random_state=0).fit(X, y)
+    np.testing.assert_allclose(again.coef_, result.coef_, rtol=1e-9, atol=1e-12)
     assert again.converged_ is None
     with pytest.warns(ConvergenceWarning, match=r"after 3 epochs the relative gap is .*, above tol=0.0001"):
-        found = SubgradientMachine(tol=1e-4, max_iter=3, random_state=0).fit(X, y)
-    assert found.converged_ is False
+        result = SubgradientMachine(tol=1e-4, max_iter=3, random_state=0).fit(X, y)
+    assert result.converged_ is False
 
 
 def test_a_certificate_that_is_of_no_use_is_said():
-    """Without tol all epochs are made, and nothing is asked of the gap but that it is at most 1/2."""
+    """Without tol all epochs are made, and the gap need only be at most 1/2."""
     X, y = load_wine(return_X_y=True)
-    machine = SubgradientMachine(random_state=0)
+    model = SubgradientMachine(random_state=0)
     with pytest.warns(
         ConvergenceWarning, match=r"after 100 epochs the relative gap is 1, above 1/2: scale the features, "
-    ) as heard:
-        machine.fit(X, y)
-    assert heard[0].filename == __file__
-    assert machine.n_iter_ == 100
-    assert machine.converged_ is False
-    assert machine.certificate_.gap > 0.99
-    # what is advised helps: nothing is said, and nothing was asked
-    assert machine.fit(scale(X), y).converged_ is None
-    assert machine.certificate_.gap < 0.5
-    assert clone(machine).set_params(C=1e-6).fit(X, y).converged_ is None
+    ) as caught:
+        model.fit(X, y)
+    assert caught[0].filename == __file__
+    assert model.n_iter_ == 100
+    assert model.converged_ is False
+    assert model.certificate_.gap > 0.99
+    # what is advised helps: there is no warning, and no tol
+    assert model.fit(scale(X), y).converged_ is None
+    assert model.certificate_.gap < 0.5
+    assert clone(model).set_params(C=1e-6).fit(X, y).converged_ is None
     # a tol of the user counts instead
-    assert machine.set_params(tol=0.7, C=0.01, max_iter=200).fit(scale(X), y).converged_ is True
-    machine.partial_fit(X, y)
-    assert machine.converged_ is None
+    assert model.set_params(tol=0.7, C=0.01, max_iter=200).fit(scale(X), y).converged_ is True
+    model.partial_fit(X, y)
+    assert model.converged_ is None
 
 
 @few_epochs
 def test_order_and_seed():
     X, y, *_ = problem(0)
-    found = [
+    result = [
         SubgradientMachine(shuffle=shuffle, replace=replace, random_state=seed, max_iter=3).fit(X, y).coef_
         for shuffle, replace, seed in (
             (True, False, 0),
@@ -578,7 +578,7 @@ def test_order_and_seed():
         )
     ]
     for one, other, same in ((0, 1, True), (0, 2, False), (3, 4, True), (0, 5, False), (5, 6, True)):
-        assert np.array_equal(found[one], found[other]) is same
+        assert np.array_equal(result[one], result[other]) is same
 
 
 @pytest.mark.compiler
@@ -588,9 +588,9 @@ def test_memory_is_that_of_the_entries_and_of_some_copies_of_w():
     places = rng.integers(m, size=50 * m), rng.integers(d, size=50 * m)
     X = csr_array((rng.random(50 * m), places), shape=(m, d))
     y = rng.integers(k, size=m)
-    machine = SubgradientMachine(C=0.01, max_iter=2, random_state=0).fit(X[:100], y[:100])
+    model = SubgradientMachine(C=0.01, max_iter=2, random_state=0).fit(X[:100], y[:100])
     tracemalloc.start()
-    machine.fit(X, y)
+    model.fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < X.data.nbytes + X.indices.nbytes + 10 * 8 * k * (d + 1) + 50 * m * k
@@ -614,7 +614,7 @@ def test_compiled_and_python_agree():
             (jit.sparse.py_func, (table.data, table.indices, table.indptr)),
         ):
             state = [np.zeros((4, k)), np.zeros((4, k)), np.zeros(k), np.zeros(k), np.zeros((17, k))]
-            found = kernel(
+            result = kernel(
                 *data,
                 y,
                 np.ones(17),
@@ -631,7 +631,7 @@ def test_compiled_and_python_agree():
                 0.0,
                 *state,
             )
-            results.append(np.concatenate([found, *map(np.ravel, state)]))
+            results.append(np.concatenate([result, *map(np.ravel, state)]))
         for other in results[1:]:
             np.testing.assert_allclose(other, results[0], rtol=1e-9, atol=1e-11)
     scores = np.array([0.0, 0.5, 0.5, -2.0])
@@ -687,9 +687,9 @@ def test_what_else_is_refused():
         SubgradientMachine().partial_fit([[1.0]], [0], classes=[0])
     with pytest.raises(ValueError, match="'balanced' needs all examples"):
         SubgradientMachine(class_weight="balanced").partial_fit([[1.0]], [0], classes=[0, 1])
-    machine = SubgradientMachine().partial_fit([[1.0]], ["a"], classes=["a", "b"])
+    model = SubgradientMachine().partial_fit([[1.0]], ["a"], classes=["a", "b"])
     with pytest.raises(ValueError, match=r"y has labels that are not among the classes: \['c'\]"):
-        machine.partial_fit([[1.0]], ["c"])
+        model.partial_fit([[1.0]], ["c"])
     for name, options in (
         ("steps", {"steps": 0}),
         ("lam", {"lam": 0.0}),
@@ -704,12 +704,12 @@ def test_what_else_is_refused():
 
 
 def test_what_weighs_nothing_is_not_visited():
-    machine = SubgradientMachine(class_weight={"a": 0.0, "b": 1.0}, random_state=0)
-    machine.partial_fit([[1.0]], ["a"], classes=["a", "b"])
-    assert machine.t_ == 0
-    np.testing.assert_array_equal(machine.coef_, np.zeros((2, 1)))
-    machine.partial_fit([[1.0], [-1.0], [7.0]], ["b", "a", "b"], sample_weight=[1.0, 1.0, 0.0])
-    assert machine.t_ == 1
-    before = machine.coef_.copy()
-    machine.partial_fit([[7.0]], ["a"])
-    np.testing.assert_array_equal(machine.coef_, before)
+    model = SubgradientMachine(class_weight={"a": 0.0, "b": 1.0}, random_state=0)
+    model.partial_fit([[1.0]], ["a"], classes=["a", "b"])
+    assert model.t_ == 0
+    np.testing.assert_array_equal(model.coef_, np.zeros((2, 1)))
+    model.partial_fit([[1.0], [-1.0], [7.0]], ["b", "a", "b"], sample_weight=[1.0, 1.0, 0.0])
+    assert model.t_ == 1
+    before = model.coef_.copy()
+    model.partial_fit([[7.0]], ["a"])
+    np.testing.assert_array_equal(model.coef_, before)

@@ -97,6 +97,7 @@ def test_the_page_gets_a_caption_scopes_and_raw_numbers() -> None:
 def test_a_head_stands_as_its_numbers_do() -> None:
     heads = Cells(made()).all("th")[:4]
     assert [attributes.get("class") for _, attributes, _ in heads] == [None, "number", "number", None]
+    assert "number" not in made([("a", None)], ("x", "nothing"))._repr_html_()
 
 
 @pytest.mark.parametrize(("rows", "kind"), [(6, "results"), (7, "results sortable")])

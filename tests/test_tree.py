@@ -54,11 +54,11 @@ def thresholds(X, rows, j):
 
 def subsets(X, rows, j):
     levels = sorted({X[i][j] for i in rows})
-    found = []
+    result = []
     for size in range(1, len(levels)):
         for chosen in combinations(levels, size):
-            found.append([i for i in rows if X[i][j] in chosen])
-    return found
+            result.append([i for i in rows if X[i][j] in chosen])
+    return result
 
 
 def twin(X, y, *, criterion="gini", weights=None, k=None, fewest=1, categorical=(), cost=None, rows=None):
@@ -67,14 +67,14 @@ def twin(X, y, *, criterion="gini", weights=None, k=None, fewest=1, categorical=
     weights = [1] * len(y) if weights is None else weights
     k = max(y) + 1 if k is None else k
     whole = risk(counted(y, weights, rows, k), criterion, cost)
-    found = []
+    result = []
     for j in range(len(X[0])):
         for yes in (subsets if j in categorical else thresholds)(X, rows, j):
             no = [i for i in rows if i not in set(yes)]
             if min(len(yes), len(no)) >= fewest:
                 sides = [risk(counted(y, weights, part, k), criterion, cost) for part in (no, yes)]
-                found.append((whole - sum(sides), j, yes))
-    return found
+                result.append((whole - sum(sides), j, yes))
+    return result
 
 
 def small(trial, *, m=(2, 13), d=(1, 4), k=(2, 4), values=4):
@@ -97,16 +97,16 @@ def test_the_best_question_is_the_first_best_of_all(criterion, weighted, fewest)
             X.tolist(), np.unique(y, return_inverse=True)[1].tolist(),
             criterion=criterion, weights=weights, fewest=fewest,
         )  # fmt: skip
-        found = best_question(X, y, criterion=criterion, sample_weight=weights, min_samples_leaf=fewest)
+        result = best_question(X, y, criterion=criterion, sample_weight=weights, min_samples_leaf=fewest)
         if not questions:
-            assert found is None
+            assert result is None
             continue
         best = max(decrease for decrease, _, _ in questions)
         first = next(q for q in questions if q[0] >= best - (0 if criterion != "entropy" else 1e-9))
-        assert found.decrease == pytest.approx(float(best), abs=1e-9), trial
-        assert found.question.feature == first[1], trial
-        assert np.flatnonzero(found.positive).tolist() == sorted(first[2]), trial
-        np.testing.assert_array_equal(found.question.answer(X), found.positive)
+        assert result.decrease == pytest.approx(float(best), abs=1e-9), trial
+        assert result.question.feature == first[1], trial
+        assert np.flatnonzero(result.positive).tolist() == sorted(first[2]), trial
+        np.testing.assert_array_equal(result.question.answer(X), result.positive)
 
 
 @pytest.mark.parametrize("fewest", [1, 2, 4])
@@ -121,7 +121,7 @@ def test_the_best_set_of_levels_is_as_good_as_any(criterion, k, fewest):
             X.tolist(), y.tolist(), criterion="gini" if criterion == "own" else criterion, fewest=fewest,
             weights=None if weights is None else weights.tolist(), categorical=range(X.shape[1]),
         )  # fmt: skip
-        found = best_question(
+        result = best_question(
             X,
             y,
             criterion=gini if criterion == "own" else criterion,
@@ -130,12 +130,12 @@ def test_the_best_set_of_levels_is_as_good_as_any(criterion, k, fewest):
             categorical_features=range(X.shape[1]),
         )
         if not questions:
-            assert found is None
+            assert result is None
             continue
-        assert found.decrease == pytest.approx(float(max(q[0] for q in questions)), abs=1e-9), trial
-        levels = np.unique(X[:, found.question.feature])
-        assert 1 <= len(found.question.levels) <= len(levels) / 2
-        np.testing.assert_array_equal(found.question.answer(X), found.positive)
+        assert result.decrease == pytest.approx(float(max(q[0] for q in questions)), abs=1e-9), trial
+        levels = np.unique(X[:, result.question.feature])
+        assert 1 <= len(result.question.levels) <= len(levels) / 2
+        np.testing.assert_array_equal(result.question.answer(X), result.positive)
 
 
 class Gini:
@@ -161,10 +161,10 @@ def test_sorted_order_fails_under_a_minimum_leaf_size():
     # without a limit the order is enough, and many levels are no obstacle
     rng = np.random.default_rng(0)
     X, y = rng.integers(60, size=(400, 1)).astype(float), rng.integers(2, size=400)
-    found = best_question(X, y, categorical_features=[0])
+    result = best_question(X, y, categorical_features=[0])
     shares = np.array([y[X[:, 0] == level].mean() for level in range(60)])
-    inside = shares[list(map(int, found.question.levels))]
-    outside = np.delete(shares, list(map(int, found.question.levels)))
+    inside = shares[list(map(int, result.question.levels))]
+    outside = np.delete(shares, list(map(int, result.question.levels)))
     assert inside.max() <= outside.min() or outside.max() <= inside.min()
 
 
@@ -191,16 +191,16 @@ def test_costs_are_what_misclassification_means():
     for trial in range(40):
         X, y, _ = small(trial, k=(3, 3), m=(5, 14))
         y[:3] = 0, 1, 2
-        found = best_question(X, y, criterion="misclassification", cost=cost)
+        result = best_question(X, y, criterion="misclassification", cost=cost)
         questions = twin(X.tolist(), y.tolist(), criterion="misclassification", cost=cost)
         if questions:
-            assert found.decrease == pytest.approx(float(max(q[0] for q in questions)), abs=1e-9)
-        machine = DecisionTree("misclassification", cost=cost, max_depth=1).fit(X, y)
-        own = machine.tree_
+            assert result.decrease == pytest.approx(float(max(q[0] for q in questions)), abs=1e-9)
+        model = DecisionTree("misclassification", cost=cost, max_depth=1).fit(X, y)
+        own = model.tree_
         for n in range(own.n_nodes):
-            prices = own.counts[n] @ np.array(cost)
-            assert own.answers[n] == prices.argmin()
-            assert own.impurity[n] == pytest.approx(prices.min() / own.counts[n].sum())
+            penalties = own.counts[n] @ np.array(cost)
+            assert own.predictions[n] == penalties.argmin()
+            assert own.impurity[n] == pytest.approx(penalties.min() / own.counts[n].sum())
 
 
 def test_whole_fractions_are_compared_as_such():
@@ -231,10 +231,10 @@ def test_large_nodes_break_ties_exactly():
     for order in ([0, 1], [1, 0]):
         X = np.stack([x, -x], axis=1)[:, order]
         for criterion in tree.CRITERIA:
-            found = best_question(X, y, criterion=criterion)
-            assert found.question.feature == 0
+            result = best_question(X, y, criterion=criterion)
+            assert result.question.feature == 0
             for shift in range(3):
-                assert best_question(X, (y + shift) % 3, criterion=criterion).question == found.question
+                assert best_question(X, (y + shift) % 3, criterion=criterion).question == result.question
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_impurities():
         impurity([1, -1])
     with pytest.raises(ValueError, match="criterion must be one of"):
         impurity([1, 1], "deviance")
-    with pytest.raises(ValueError, match="criterion must answer a finite number"):
+    with pytest.raises(ValueError, match="criterion must return a finite number"):
         impurity([1, 1], lambda p: p)
     with pytest.raises(ValueError, match="one shape"):
         tree.decrease([1, 2], [1, 2, 3])
@@ -263,11 +263,11 @@ def test_impurities():
 )
 def test_a_split_never_increases_a_concave_impurity(sides, criterion):
     function = (lambda p: np.sqrt(p).sum(axis=1)) if criterion == "root" else criterion
-    found = float(tree.decrease(sides[0], sides[1], function))
-    assert found >= -1e-12
+    result = float(tree.decrease(sides[0], sides[1], function))
+    assert result >= -1e-12
     if criterion in ("gini", "entropy") and sides.sum(axis=1).all():
         same = np.array_equal(sides[0] * sides[1].sum(), sides[1] * sides[0].sum())
-        assert (found > 1e-12) == (not same)
+        assert (result > 1e-12) == (not same)
 
 
 def test_a_function_that_is_not_concave_is_refused():
@@ -280,7 +280,7 @@ def test_a_function_that_is_not_concave_is_refused():
 
 
 def same(one, other):
-    for name in ("left", "right", "parent", "depth", "feature", "items", "answers", "_members"):
+    for name in ("left", "right", "parent", "depth", "feature", "items", "predictions", "_members"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     for name in ("counts", "impurity", "decrease", "threshold"):
         np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-9, err_msg=name)
@@ -311,14 +311,14 @@ def test_both_ways_to_grow_agree(criterion, options):
         weights = rng.integers(0, 4, size=len(y)).astype(float) if trial % 2 else None
         if trial % 4 == 3:
             weights = weights / 7
-        machine = DecisionTree(criterion, categorical_features=[2], **options)
-        machine._check_parameters()
+        model = DecisionTree(criterion, categorical_features=[2], **options)
+        model._check_parameters()
         if weights is not None and not weights.any():
             continue
-        search, _ = machine._prepare(X, y, weights)
-        slow = machine._grow(search)
-        search, _ = machine._prepare(X, y, weights)
-        same(machine._grow_fast(search), slow)
+        search, _ = model._prepare(X, y, weights)
+        slow = model._grow(search)
+        search, _ = model._prepare(X, y, weights)
+        same(model._grow_fast(search), slow)
 
 
 @pytest.mark.parametrize("categorical", [None, [1]])
@@ -335,7 +335,7 @@ def test_a_function_grows_the_tree_of_its_name(categorical):
 
 def exact_scores(X, codes, k):
     """Of every division of a node by a column: the decrease of the sum of squares over the sizes, exactly."""
-    n, found = len(codes), {}
+    n, result = len(codes), {}
     for j in range(X.shape[1]):
         order = np.argsort(X[:, j], kind="stable")
         cum = np.cumsum(np.eye(k, dtype=np.int64)[codes[order]], axis=0)[:-1]
@@ -343,8 +343,8 @@ def exact_scores(X, codes, k):
         for p in np.flatnonzero(values[1:] != values[:-1]).tolist():
             left, right = cum[p], cum[-1] + np.eye(k, dtype=np.int64)[codes[order[-1]]] - cum[p]
             score = Fraction(int(left @ left), p + 1) + Fraction(int(right @ right), n - p - 1)
-            found.setdefault(score, set()).add(frozenset(np.sort(order[: p + 1]).tolist()))
-    return found
+            result.setdefault(score, set()).add(frozenset(np.sort(order[: p + 1]).tolist()))
+    return result
 
 
 @pytest.mark.parametrize("leaves", [None, 12])
@@ -388,15 +388,15 @@ def test_impure_nodes_are_split_as_long_as_a_question_separates():
     X = np.array(list(product([0.0, 1.0], repeat=2)) * 3)
     y = (X.sum(axis=1) == 1).astype(int)
     for criterion in (*tree.CRITERIA, gini):
-        machine = DecisionTree(criterion).fit(X, y)
-        assert machine.tree_.decrease[0] == 0
-        assert machine.get_n_leaves() == 4
-        assert machine.score(X, y) == 1
+        model = DecisionTree(criterion).fit(X, y)
+        assert model.tree_.decrease[0] == 0
+        assert model.get_n_leaves() == 4
+        assert model.score(X, y) == 1
     assert DecisionTree(min_impurity_decrease=1e-9).fit(X, y).get_n_leaves() == 1
     # equal items of two classes cannot be separated
-    machine = DecisionTree().fit([[1.0], [1.0], [1.0], [2.0]], ["a", "b", "b", "a"])
-    assert machine.get_n_leaves() == 2
-    assert machine.predict([[1.0], [2.0]]).tolist() == ["b", "a"]
+    model = DecisionTree().fit([[1.0], [1.0], [1.0], [2.0]], ["a", "b", "b", "a"])
+    assert model.get_n_leaves() == 2
+    assert model.predict([[1.0], [2.0]]).tolist() == ["b", "a"]
 
 
 @given(
@@ -406,19 +406,19 @@ def test_impure_nodes_are_split_as_long_as_a_question_separates():
 def test_leaves_are_a_partition(points, labels):
     X = points.astype(np.float64)
     y = np.array([labels // 3**i % 3 for i in range(len(X))])
-    machine = DecisionTree().fit(X, y)
-    own = machine.tree_
-    # what can be told apart is told apart
+    model = DecisionTree().fit(X, y)
+    own = model.tree_
+    # what can be separated is separated
     for x in np.unique(X, axis=0):
         here = (x == X).all(axis=1)
-        counts = np.bincount(np.searchsorted(machine.classes_, y[here]), minlength=len(machine.classes_))
-        np.testing.assert_array_equal(own.counts[machine.apply([x])[0]] > 0, counts > 0)
+        counts = np.bincount(np.searchsorted(model.classes_, y[here]), minlength=len(model.classes_))
+        np.testing.assert_array_equal(own.counts[model.apply([x])[0]] > 0, counts > 0)
     # every place is in one box, that of its leaf
     places = np.random.default_rng(0).uniform(-4, 4, size=(50, 2))
-    low, high = np.moveaxis(tree.boxes(machine), -1, 0)
+    low, high = np.moveaxis(tree.boxes(model), -1, 0)
     inside = ((places[:, None] > low) & (places[:, None] <= high)).all(axis=2)
     assert (inside.sum(axis=1) == 1).all()
-    np.testing.assert_array_equal(own.leaves[inside.argmax(axis=1)], machine.apply(places))
+    np.testing.assert_array_equal(own.leaves[inside.argmax(axis=1)], model.apply(places))
     # children share out their parents' items
     inner = np.flatnonzero(~own.is_leaf)
     np.testing.assert_array_equal(own.items[inner], own.items[own.left[inner]] + own.items[own.right[inner]])
@@ -451,10 +451,10 @@ def test_the_unweighted_decrease_prefers_small_nodes():
     y = np.r_[np.arange(1000) >= 500, [False, True]].astype(int)
     y[[10, 700]] = 1 - y[[10, 700]]
 
-    def asked(X, y, weights):
+    def family(X, y, weights):
         return [tree.Numerical(0, 0.5)] if np.ptp(X[:, 0]) else [tree.Numerical(1, a) for a in (499.5, 0.5)]
 
-    first = DecisionTree(questions=asked)
+    first = DecisionTree(questions=family)
     sizes = {}
     for priority in ("weighted", "unweighted"):
         own = clone(first).set_params(priority=priority, max_leaf_nodes=3).fit(X, y).tree_
@@ -473,11 +473,11 @@ def test_looking_ahead_finds_the_best_small_tree():
                 deeper = twin(X.tolist(), y.tolist(), rows=part, k=k)
                 gain += max((g for g, _, _ in deeper), default=0)
             best = max(best, gain)
-        found = best_question(X, y, lookahead=2)
-        if found is None:
+        result = best_question(X, y, lookahead=2)
+        if result is None:
             assert best == 0
             continue
-        assert found.ahead == pytest.approx(float(best), abs=1e-9)
+        assert result.ahead == pytest.approx(float(best), abs=1e-9)
         own = DecisionTree(lookahead=2, max_depth=2).fit(X, y).tree_
         assert own.decrease.sum() == pytest.approx(float(best), abs=1e-9)
     # where the greedy step takes the wrong column
@@ -527,9 +527,9 @@ def test_the_climb_finds_what_enumeration_finds():
                 yes[a], yes[b] = with_a, with_b
                 sides = np.bincount(y[~yes], minlength=2), np.bincount(y[yes], minlength=2)
                 best = max(best, 12 * float(tree.decrease(*sides)))
-        found = best_question(X, y, questions="oblique").decrease
-        assert found <= best + 1e-9
-        reached, whole = reached + found, whole + best
+        result = best_question(X, y, questions="oblique").decrease
+        assert result <= best + 1e-9
+        reached, whole = reached + result, whole + best
     assert reached >= 0.9 * whole
 
 
@@ -571,15 +571,15 @@ def parity(X, y, weights):
 def test_questions_of_ones_own():
     X = np.array(list(product([0.0, 1.0], repeat=3)))
     y = X.sum(axis=1) % 2
-    machine = DecisionTree(questions=parity).fit(X, y)
-    assert machine.get_n_leaves() == 2
-    assert machine.score(X, y) == 1
-    assert isinstance(machine.tree_.questions[0], Parity)
-    assert "Parity" in machine.text()
-    again = pickle.loads(pickle.dumps(machine))
-    np.testing.assert_array_equal(again.predict(X), machine.predict(X))
+    model = DecisionTree(questions=parity).fit(X, y)
+    assert model.get_n_leaves() == 2
+    assert model.score(X, y) == 1
+    assert isinstance(model.tree_.questions[0], Parity)
+    assert "Parity" in model.text()
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
     with pytest.raises(AttributeError, match="one column each"):
-        _ = machine.feature_importances_
+        _ = model.feature_importances_
     # of equal questions the numerical wins
     equal = best_question([[0.0], [1.0]], [0, 1], questions=(parity, "numerical"))
     assert equal.question == tree.Numerical(0, 0.5)
@@ -604,18 +604,18 @@ def test_levels_and_what_is_missing():
         }
     )
     y = ["warm", "cold", "cold", "warm", "cold", "cold"]
-    machine = DecisionTree().fit(frame, y)
-    assert machine.tree_.questions[0] == tree.Categorical(0, ("red",))
-    assert machine.text().splitlines()[0] == "color in {red} ?"
+    model = DecisionTree().fit(frame, y)
+    assert model.tree_.questions[0] == tree.Categorical(0, ("red",))
+    assert model.text().splitlines()[0] == "color in {red} ?"
     # unseen and missing levels answer no, whatever the categories of the new column
     new = pd.DataFrame({"color": pd.Categorical(["green", None, "red"]), "size": [0.0, 0.0, np.nan]})
-    assert machine.predict(new).tolist() == ["cold", "cold", "warm"]
-    np.testing.assert_array_equal(machine.tree_.questions[0].answer(new), [False, False, True])
+    assert model.predict(new).tolist() == ["cold", "cold", "warm"]
+    np.testing.assert_array_equal(model.tree_.questions[0].answer(new), [False, False, True])
     # by index or name, strings too
-    for asked in ([0], ["color"], [True, False]):
+    for named in ([0], ["color"], [True, False]):
         plain = frame.assign(color=frame["color"].astype(object))
-        other = DecisionTree(categorical_features=asked).fit(plain, y)
-        np.testing.assert_array_equal(other.tree_.counts, machine.tree_.counts)
+        other = DecisionTree(categorical_features=named).fit(plain, y)
+        np.testing.assert_array_equal(other.tree_.counts, model.tree_.counts)
         assert other.predict(new.assign(color=["green", None, "red"])).tolist() == ["cold", "cold", "warm"]
     table = np.array([["red", 1.0], ["blue", 2.0], ["red", None]], dtype=object)
     assert DecisionTree(categorical_features=[0]).fit(table, [0, 1, 0]).predict(table).tolist() == [0, 1, 0]
@@ -624,16 +624,16 @@ def test_levels_and_what_is_missing():
 def test_a_set_of_levels_never_has_the_missing_ones():
     values = [None, None, None, "a", "b", "c", "d"]
     table = pd.DataFrame({"x": pd.Categorical(values)})
-    found = best_question(table, [1, 1, 1, 0, 0, 0, 0])
+    result = best_question(table, [1, 1, 1, 0, 0, 0, 0])
     # the complement of the missing ones is more than half of the levels
-    assert found.question.levels == ("a", "b", "c", "d")
-    assert found.decrease == pytest.approx(2 * 3 * 4 / 7)
+    assert result.question.levels == ("a", "b", "c", "d")
+    assert result.decrease == pytest.approx(2 * 3 * 4 / 7)
     # numbers: whether a value is known
-    found = best_question([[np.nan], [1.0], [2.0], [np.nan]], [0, 1, 1, 0])
-    assert found.question == tree.Numerical(0, np.inf)
-    assert found.question.text() == "x1 is known"
-    machine = DecisionTree().fit([[np.nan], [1.0], [2.0], [np.nan]], [0, 1, 1, 0])
-    assert machine.predict([[1e300], [np.nan]]).tolist() == [1, 0]
+    result = best_question([[np.nan], [1.0], [2.0], [np.nan]], [0, 1, 1, 0])
+    assert result.question == tree.Numerical(0, np.inf)
+    assert result.question.text() == "x1 is known"
+    model = DecisionTree().fit([[np.nan], [1.0], [2.0], [np.nan]], [0, 1, 1, 0])
+    assert model.predict([[1e300], [np.nan]]).tolist() == [1, 0]
 
 
 def test_thresholds_lie_between():
@@ -719,28 +719,26 @@ def moons():
 
 def test_paths_shares_and_importances(moons):
     X, y = moons
-    machine = DecisionTree(min_samples_leaf=5).fit(X, y)
-    own = machine.tree_
-    leaf = machine.apply(X)
+    model = DecisionTree(min_samples_leaf=5).fit(X, y)
+    own = model.tree_
+    leaf = model.apply(X)
     assert own.is_leaf[leaf].all()
     np.testing.assert_array_equal(np.bincount(leaf, minlength=own.n_nodes)[own.leaves], own.items[own.leaves])
-    np.testing.assert_allclose(machine.predict_proba(X), (own.counts / own.items[:, None])[leaf])
-    np.testing.assert_array_equal(
-        machine.predict(X), machine.classes_[machine.predict_proba(X).argmax(axis=1)]
-    )
-    path = machine.decision_path(X).toarray()
+    np.testing.assert_allclose(model.predict_proba(X), (own.counts / own.items[:, None])[leaf])
+    np.testing.assert_array_equal(model.predict(X), model.classes_[model.predict_proba(X).argmax(axis=1)])
+    path = model.decision_path(X).toarray()
     assert path.dtype.kind == "i"
     assert (path[:, 0] == 1).all()
     np.testing.assert_array_equal(path.sum(axis=1), own.depth[leaf] + 1)
     for n in np.flatnonzero(~own.is_leaf):
         here = path[:, n] == 1
         np.testing.assert_array_equal(path[here, own.right[n]] == 1, own.questions[n].answer(X[here]))
-    assert machine.get_depth() == own.depth.max()
-    assert machine.get_n_leaves() == own.n_leaves == own.is_leaf.sum()
+    assert model.get_depth() == own.depth.max()
+    assert model.get_n_leaves() == own.n_leaves == own.is_leaf.sum()
     # the decreases add up
     total = own.items * own.impurity
     assert own.decrease.sum() == pytest.approx(total[0] - total[own.leaves].sum())
-    importances = machine.feature_importances_
+    importances = model.feature_importances_
     peer = DecisionTreeClassifier(min_samples_leaf=5, random_state=0).fit(X, y)
     np.testing.assert_allclose(importances, peer.feature_importances_, atol=1e-9)
     assert DecisionTree().fit([[0.0], [1.0]], [1, 1]).feature_importances_.tolist() == [0.0]
@@ -749,29 +747,29 @@ def test_paths_shares_and_importances(moons):
 @pytest.mark.parametrize("questions", [("numerical",), ("oblique",), ("sphere",)])
 def test_training_items_reach_their_leaves(moons, questions):
     X, y = moons
-    machine = DecisionTree(questions=questions, max_depth=4).fit(X, y)
+    model = DecisionTree(questions=questions, max_depth=4).fit(X, y)
     np.testing.assert_array_equal(
-        np.bincount(machine.apply(X), minlength=machine.tree_.n_nodes)[machine.tree_.leaves],
-        machine.tree_.items[machine.tree_.leaves],
+        np.bincount(model.apply(X), minlength=model.tree_.n_nodes)[model.tree_.leaves],
+        model.tree_.items[model.tree_.leaves],
     )
-    again = pickle.loads(pickle.dumps(machine))
-    np.testing.assert_array_equal(again.apply(X), machine.apply(X))
-    assert again.text() == machine.text()
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.apply(X), model.apply(X))
+    assert again.text() == model.text()
     # one row or many
-    np.testing.assert_array_equal([machine.apply(x[None])[0] for x in X], machine.apply(X))
+    np.testing.assert_array_equal([model.apply(x[None])[0] for x in X], model.apply(X))
 
 
 def test_infinite_values_are_refused(moons):
     X, y = moons
     for questions in ("numerical", "sphere"):
-        machine = DecisionTree(questions=questions, max_depth=2).fit(X, y)
+        model = DecisionTree(questions=questions, max_depth=2).fit(X, y)
         for n in (1, 3, 120):
             bad = X[:n].copy()
             bad[n - 1, 1] = -np.inf
             with pytest.raises(ValueError, match="infinity"):
-                machine.predict(bad)
+                model.predict(bad)
             bad[n - 1, 1] = np.nan
-            machine.predict(bad)
+            model.predict(bad)
         with pytest.raises(ValueError, match="infinity"):
             DecisionTree(questions=questions).fit(np.where(X[3] == X, np.inf, X), y)
 
@@ -844,7 +842,7 @@ FAMILY = {"questions": lambda rows, codes, weights: (tree.Numerical(1, a) for a 
     ],
     ids=lambda parameters: ", ".join(parameters) or "defaults",
 )
-def test_a_tree_knows_the_proportions_of_the_weights_only(moons, parameters):
+def test_a_tree_depends_on_the_proportions_of_the_weights_only(moons, parameters):
     X, y = moons[0].round(0 if "categorical_features" in parameters else 8)[:40], moons[1][:40]
     weights = np.random.default_rng(0).uniform(0.5, 2, size=40)
     for unit in (1e-140, 1e-300, 1e140, 1e300):
@@ -853,13 +851,13 @@ def test_a_tree_knows_the_proportions_of_the_weights_only(moons, parameters):
             assert one.text() == other.text()
             np.testing.assert_allclose(other.tree_.counts / unit, one.tree_.counts, rtol=1e-12)
             np.testing.assert_allclose(other.tree_.decrease / unit, one.tree_.decrease, rtol=1e-9, atol=1e-9)
-    # every item is there, however light; and each item has a question that tells it apart
+    # every item is there, however light; and each item has a question that separates it
     light = 10.0 ** np.random.default_rng(1).uniform(-200, 0, size=40)
     for some in (light, light * 1e300, np.where(np.arange(40) % 2, 1e-300, 1e300)):
-        machine = DecisionTree(**parameters).fit(X, y, some)
-        assert np.isfinite(machine.predict_proba(X)).all()
+        model = DecisionTree(**parameters).fit(X, y, some)
+        assert np.isfinite(model.predict_proba(X)).all()
         if not parameters:
-            assert machine.score(X, y) == 1
+            assert model.score(X, y) == 1
     with pytest.raises(ValueError, match="sample_weight must have a finite sum"):
         DecisionTree(**parameters).fit(X, y, np.full(40, 1e308))
 
@@ -873,33 +871,33 @@ def test_levels_of_any_data_frame():
     )
     other = narwhals.from_native(pandas)
     assert not hasattr(other, "iloc")
-    expected, found = DecisionTree().fit(pandas, y), DecisionTree().fit(other, y)
-    assert found.text() == expected.text()
-    assert "colour in {blue} ?" in found.text()
-    assert found.predict(other).tolist() == expected.predict(pandas).tolist() == y
+    expected, result = DecisionTree().fit(pandas, y), DecisionTree().fit(other, y)
+    assert result.text() == expected.text()
+    assert "colour in {blue} ?" in result.text()
+    assert result.predict(other).tolist() == expected.predict(pandas).tolist() == y
     by_name = DecisionTree(categorical_features=["colour"]).fit(other, y)
-    assert by_name.text() == found.text()
+    assert by_name.text() == result.text()
 
 
 def test_texts_are_levels_only_if_they_are_said_to_be():
     frame = pd.DataFrame({"n": [1.0, 2.0], "colour": ["red", "blue"], "size": pd.Categorical(["s", "l"])})
-    said = (
+    caught = (
         r"column 'colour' of X must hold numbers, could not convert string to float: 'red'\. Are these levels"
     )
     for columns in (["n", "colour"], ["n", "colour", "size"]):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=caught):
             DecisionTree().fit(frame[columns], [0, 1])
-    machine = DecisionTree(categorical_features=["colour"]).fit(frame[["n", "colour"]], [0, 1])
+    model = DecisionTree(categorical_features=["colour"]).fit(frame[["n", "colour"]], [0, 1])
     with pytest.raises(ValueError, match="column 'n' of X must hold numbers"):
-        machine.predict(pd.DataFrame({"n": ["many"], "colour": ["red"]}))
+        model.predict(pd.DataFrame({"n": ["many"], "colour": ["red"]}))
     with pytest.raises(ValueError, match=r"column 1 of X .* by categorical_features=\[1\]"):
         DecisionTree().fit([[1.0, "red"], [2.0, "blue"]], [0, 1])
 
 
 def test_one_class_is_a_leaf():
-    machine = DecisionTree().fit([[0.0], [1.0]], ["a", "a"])
-    assert machine.text() == "a (2)"
-    assert machine.predict([[5.0]]).tolist() == ["a"]
+    model = DecisionTree().fit([[0.0], [1.0]], ["a", "a"])
+    assert model.text() == "a (2)"
+    assert model.predict([[5.0]]).tolist() == ["a"]
     assert best_question([[0.0], [1.0]], ["a", "a"]).decrease == 0
 
 
@@ -917,35 +915,35 @@ def test_text_of_questions():
 
 def test_a_drawn_tree(moons):
     X, y = moons
-    machine = DecisionTree(max_leaf_nodes=5).fit(X, y)
+    model = DecisionTree(max_leaf_nodes=5).fit(X, y)
     ax = Figure().subplots()
-    tree.draw(ax, machine, feature_names=["u", "v"])
+    tree.draw(ax, model, feature_names=["u", "v"])
     words = [text.get_text() for text in ax.texts]
     assert words.count("no") == words.count("yes") == 1
     assert sum("<=" in word for word in words) == 4
     assert sum(word in ("low", "high") for word in words) == 5
     # yes to the right, children below their parents
-    places = _draw._layout(machine.tree_)
-    own = machine.tree_
+    places = _draw._layout(model.tree_)
+    own = model.tree_
     for n in np.flatnonzero(~own.is_leaf):
         assert places[own.left[n], 0] < places[n, 0] < places[own.right[n], 0]
         assert places[own.right[n], 1] == places[n, 1] - 1
     kept = np.arange(own.n_nodes) < 3
     ax = Figure().subplots()
-    tree.draw(ax, machine, kept=kept)
+    tree.draw(ax, model, kept=kept)
     assert sum("<=" in text.get_text() for text in ax.texts) == 1
     for bad in (kept[:2], ~kept, np.arange(own.n_nodes) < 2):
         with pytest.raises(ValueError, match="kept"):
-            tree.draw(ax, machine, kept=bad)
+            tree.draw(ax, model, kept=bad)
 
 
 @pytest.mark.parametrize("questions", ["numerical", "oblique", "sphere"])
 def test_drawn_regions(moons, questions):
     X, y = moons
-    machine = DecisionTree(questions=questions, max_leaf_nodes=4).fit(X, y)
+    model = DecisionTree(questions=questions, max_leaf_nodes=4).fit(X, y)
     figure = Figure()
     ax = figure.subplots()
-    tree.draw_regions(ax, machine, (-2, 3), (-1, 2))
+    tree.draw_regions(ax, model, (-2, 3), (-1, 2))
     figure.canvas.draw()
     assert {text.get_text() for text in ax.texts} == {"low", "high"}
     if questions == "numerical":
@@ -953,6 +951,6 @@ def test_drawn_regions(moons, questions):
         assert sum(p.get_width() * p.get_height() for p in patches) == pytest.approx(15)
     else:
         with pytest.raises(ValueError, match="numerical questions only"):
-            tree.boxes(machine)
+            tree.boxes(model)
     with pytest.raises(ValueError, match="two numerical features"):
         tree.draw_regions(ax, DecisionTree().fit([[1.0]], [0]), (0, 1), (0, 1))

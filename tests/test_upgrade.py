@@ -203,12 +203,12 @@ def test_changes_that_are_not_committed_are_not_mixed_with_the_trial(book):
 
 
 def test_the_lock_is_what_the_command_makes_of_the_requirements(tmp_path, monkeypatch):
-    """`lock` asks uv for it and for nothing else."""
-    asked = []
-    monkeypatch.setattr(upgrade, "resolve", lambda requirements, lock: asked.append((requirements, lock)))
+    """`lock` has uv resolve it and nothing else."""
+    calls = []
+    monkeypatch.setattr(upgrade, "resolve", lambda requirements, lock: calls.append((requirements, lock)))
     monkeypatch.setattr(upgrade, "exchange_pip", lambda folder, lock: None)
     monkeypatch.setattr(upgrade, "ROOT", tmp_path)
     (tmp_path / "requirements.txt").write_text(REQUIREMENTS, encoding="utf-8")
     (tmp_path / "requirements.lock").write_text("", encoding="utf-8")
     assert upgrade.main(["lock"]) == 0
-    assert asked == [(REQUIREMENTS, tmp_path / "requirements.lock")]
+    assert calls == [(REQUIREMENTS, tmp_path / "requirements.lock")]

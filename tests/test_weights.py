@@ -38,8 +38,8 @@ REFUSED = {
 }
 TAKERS = [
     *(
-        machine.fit
-        for machine in (
+        model.fit
+        for model in (
             AdaBoostMH(),
             BinarySVM(),
             CrammerSinger(),
@@ -67,10 +67,10 @@ TAKERS = [
 @pytest.mark.parametrize("case", REFUSED)
 def test_weights_are_refused_everywhere_in_the_same_sentence(case: str) -> None:
     """In mcutils' own words: those of scikit-learn differ from version to version."""
-    weights, found = REFUSED[case]
+    weights, result = REFUSED[case]
     for take in TAKERS:
-        said = f"^sample_weight must be 6 finite numbers, at least 0, found {found}$"
-        with pytest.raises(ValueError, match=said):
+        caught = f"^sample_weight must be 6 finite numbers, at least 0, found {result}$"
+        with pytest.raises(ValueError, match=caught):
             take(X, Y, sample_weight=weights)
 
 
@@ -87,11 +87,11 @@ def test_weights_are_refused_everywhere_in_the_same_sentence(case: str) -> None:
     ],
 )
 def test_weights_of_every_form(weights: object) -> None:
-    found = example_weights(weights, 3)
-    assert found.dtype == np.float64
-    assert found.dtype.isnative
-    assert found.flags.c_contiguous
-    assert found.tolist() == [1.0, 0.0, 2.0]
+    result = example_weights(weights, 3)
+    assert result.dtype == np.float64
+    assert result.dtype.isnative
+    assert result.flags.c_contiguous
+    assert result.tolist() == [1.0, 0.0, 2.0]
 
 
 def test_one_weight_for_all_and_none() -> None:
@@ -111,18 +111,18 @@ def test_as_scikit_learn(class_weight: object, seed: int) -> None:
     codes = np.r_[0, 1, 2, rng.integers(3, size=30)]
     weights = rng.integers(1, 4, size=len(codes))
     theirs = compute_class_weight(class_weight, classes=LABELS, y=np.repeat(LABELS[codes], weights))
-    found = times_class_weight(weights, class_weight, LABELS, codes)
-    np.testing.assert_allclose(found, weights * theirs[codes], rtol=1e-14)
+    result = times_class_weight(weights, class_weight, LABELS, codes)
+    np.testing.assert_allclose(result, weights * theirs[codes], rtol=1e-14)
 
 
 def test_balanced_without_the_classes_that_weigh_nothing() -> None:
     codes, weights = np.array([0, 0, 0, 1, 2]), np.array([1.0, 2.0, 3.0, 2.0, 0.0])
-    found = times_class_weight(weights, "balanced", LABELS, codes)
-    assert np.bincount(codes, found).tolist() == [4.0, 4.0, 0.0]
+    result = times_class_weight(weights, "balanced", LABELS, codes)
+    assert np.bincount(codes, result).tolist() == [4.0, 4.0, 0.0]
 
 
 @pytest.mark.parametrize(
-    ("class_weight", "said"),
+    ("class_weight", "caught"),
     [
         (
             {"A": 2.0},
@@ -133,19 +133,19 @@ def test_balanced_without_the_classes_that_weigh_nothing() -> None:
         (2.0, "class_weight must be a dict, 'balanced' or None, found 2.0"),
     ],
 )
-def test_refuses(class_weight: object, said: str) -> None:
+def test_refuses(class_weight: object, caught: str) -> None:
     codes = np.arange(3)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=caught):
         times_class_weight(np.ones(3), class_weight, LABELS, codes)
-    for machine in (CrammerSinger(class_weight=class_weight), DecisionTree(class_weight=class_weight)):
-        with pytest.raises(ValueError, match=said):
-            machine.fit(np.eye(3), LABELS)
+    for model in (CrammerSinger(class_weight=class_weight), DecisionTree(class_weight=class_weight)):
+        with pytest.raises(ValueError, match=caught):
+            model.fit(np.eye(3), LABELS)
 
 
 def test_idle_classes_are_named() -> None:
     codes = np.array([0, 1, 1])
     refuse_idle(np.array([1.0, 0.0, 2.0]), LABELS[:2], codes)
     with pytest.raises(
-        ValueError, match=r"^prices must not be zero for a whole class, found it zero for \['c'\]$"
+        ValueError, match=r"^penalties must not be zero for a whole class, found it zero for \['c'\]$"
     ):
         refuse_idle(np.ones(3), LABELS, codes, "prices")

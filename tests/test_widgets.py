@@ -9,9 +9,24 @@ import cvxopt
 import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
+from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
-from mcutils import binary, bound, data, dual, ecoc, kernel, margin, plot, pruning, risk, solver, tree
+from mcutils import (
+    binary,
+    bound,
+    comparison,
+    data,
+    dual,
+    ecoc,
+    kernel,
+    margin,
+    plot,
+    pruning,
+    risk,
+    solver,
+    tree,
+)
 from mcutils.boosting import AdaBoostMH
 from mcutils.hinge import HingeProblem
 
@@ -257,7 +272,7 @@ def same_path(pruner, left, right, counts):
     found = call(pruner, "mcPruning.sequence", {"left": left, "right": right}, risks)
     shape = pruning.Shape(left, right, counts)
     expected = pruning.sequence(shape, exact=True)
-    assert [Fraction(*each["price"]) for each in found] == list(expected.alphas)
+    assert [Fraction(*each["price"]) for each in found] == list(expected.penalties)
     assert [each["leaves"] for each in found] == list(expected.leaves)
     assert [each["risk"] for each in found] == list(expected.risks)
     for i, each in enumerate(found):
@@ -267,7 +282,7 @@ def same_path(pruner, left, right, counts):
         below = expected.kept(min(i + 1, len(found) - 1))
         for n in np.flatnonzero(each["weakest"]):
             assert not below[left[n]]
-            assert ratios[n] == float(expected.alphas[i + 1])
+            assert ratios[n] == float(expected.penalties[i + 1])
     return found
 
 
@@ -1125,7 +1140,7 @@ def ruler():
 
 
 def ruler_figure():
-    """What the chapter hands to the ruler: margins in hundredths; and the rows of the table without scripts."""
+    """What the chapter gives the ruler: margins in hundredths, and the table without scripts."""
     notebook = json.loads((WEB.parent / "chapters" / "margin.ipynb").read_text(encoding="utf-8"))
     text = "".join("".join(cell["source"]) for cell in notebook["cells"])
     hundredths = json.loads(re.search(r'data-hundredths="(.*?)"', text, re.DOTALL)[1])
@@ -1194,3 +1209,117 @@ def test_the_ruler_of_the_page_has_the_margins_of_the_penguins(ruler):
     for rho, factor, *shown in rows:
         shares = shares_of_python(np.array(hundredths) / 100, float(rho), float(Fraction(factor)))
         assert shown == [f"{100 * shares[name]:.1f}" for name in ("nonpositive", "loss", "atMost")]
+
+
+# -- the comparison table --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def table():
+    with engine("extra/widgets/comparison-table.js") as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def races():
+    """What the chapter hands to its table, made from the file in the same way."""
+    rows = json.loads((WEB.parent / "results" / "comparison.json").read_text(encoding="utf-8"))
+    entries = {(r["data"], r["machine"]): r for r in rows["rows"] if r["split"] == "resampled"}
+    sets = [{"name": r["data"], "n_train": r["n_train"][0], "n_test": r["n_test"][0]} for r in rows["data"]]
+    classifiers = list(dict.fromkeys(name for _, name in entries))
+    mistakes = [[entries[s["name"], name]["mistakes"] for s in sets] for name in classifiers]
+    return {"sets": sets, "classifiers": classifiers, "mistakes": mistakes}
+
+
+def judged(races, shown, baseline, method):
+    """The p-values and the verdicts of Python, a row for each classifier, in the order of the data sets."""
+    found = {}
+    for c, row in enumerate(races["mistakes"]):
+        for i, s in enumerate(shown) if c != baseline else ():
+            about = races["sets"][s]
+            D = (np.array(row[s]) - races["mistakes"][baseline][s]) / about["n_test"]
+            sizes = about["n_train"], about["n_test"]
+            test = (
+                comparison.paired_t(D) if method == "naive" else comparison.corrected_resampled_t(D, *sizes)
+            )
+            found[c, i] = test.mean, test.p
+    p = [p for _, p in found.values()]
+    p = comparison.holm(p) if method == "holm" else p
+    signs = {-1: "better", 0: "open", 1: "worse"}
+    return {
+        place: (value, signs[int(np.sign(mean))] if value <= 0.05 else "open")
+        for (place, (mean, _)), value in zip(found.items(), p, strict=True)
+    }
+
+
+EVERYTHING = tuple(range(8))
+HIDDEN = [EVERYTHING, *((s,) for s in EVERYTHING), (3, 5), (0, 1, 2, 4, 6, 7)]
+
+
+@pytest.mark.parametrize("method", ["naive", "corrected", "holm"])
+def test_the_verdicts_of_the_comparison_are_those_of_python(table, races, method):
+    for baseline in range(25):
+        for shown in HIDDEN if baseline in (0, 17) else (EVERYTHING, (baseline % 8,)):
+            found = call(table, "mcComparison.compare", races, shown, baseline, method)
+            expected = judged(races, shown, baseline, method)
+            assert found["family"] == len(expected) == 24 * len(shown)
+            for (c, i), (p, verdict) in expected.items():
+                one = found["table"][c][i]
+                assert one["verdict"] == verdict, (baseline, shown, c, i)
+                assert abs(one["adjusted"] - p) < 1e-12
+            assert found["table"][baseline] == [None] * len(shown)
+            verdicts = [verdict for _, verdict in expected.values()]
+            assert [found[key] for key in ("worse", "better", "open")] == [
+                verdicts.count(key) for key in ("worse", "better", "open")
+            ]
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 4, 9, 10, 29])
+def test_students_distribution_of_the_comparison(table, df):
+    for t in (0.0, 0.01, 0.3, 1.0, 2.262, 5.0, 40.0, 1e6):
+        assert abs(call(table, "mcComparison.student", t, df) - 2 * stats.t.sf(t, df)) < 1e-14
+
+
+def test_equal_differences_of_the_comparison_have_no_variance(table):
+    about = {"n_train": 2, "n_test": 10}
+    for ours, p in (([3, 4, 5], 1), ([4, 5, 6], 0)):
+        found = call(table, "mcComparison.difference", ours, [3, 4, 5], about, "corrected")
+        assert (found["p"], round(found["mean"], 12)) == (p, (ours[0] - 3) / 10)
+
+
+def test_ranks_and_order_of_the_comparison(table, races):
+    for shown in (EVERYTHING, (0, 3), (6,)):
+        rows = call(table, "mcComparison.summary", races, shown)
+        totals = np.array([[sum(row[s]) for s in shown] for row in races["mistakes"]])
+        ranks = stats.rankdata(totals, axis=0)
+        np.testing.assert_allclose([row["mean"] for row in rows], ranks.mean(axis=1), rtol=1e-12)
+        np.testing.assert_allclose([row["median"] for row in rows], np.median(ranks, axis=1), rtol=1e-12)
+        n_test = np.array([races["sets"][s]["n_test"] for s in shown])
+        np.testing.assert_allclose([row["errors"] for row in rows], 10 * totals / n_test, rtol=1e-12)
+    assert call(table, "mcComparison.sorted", [3, 1, 2, 1], False) == [1, 3, 2, 0]
+    assert call(table, "mcComparison.sorted", [3, 1, 2, 1], True) == [0, 2, 1, 3]
+
+
+def test_what_the_comparison_proposes_to_try(table, races):
+    """The counts that the chapter, and the line above the table, speak of."""
+    svc, digits = races["classifiers"].index("SVC"), [6]
+    assert races["sets"][6]["name"] == "digits"
+    counts = {}
+    for name, shown, method in (
+        ("text", EVERYTHING, "holm"),
+        ("naive", EVERYTHING, "naive"),
+        ("digits", digits, "holm"),
+    ):
+        found = call(table, "mcComparison.compare", races, shown, svc, method)
+        counts[name] = found["worse"], found["better"]
+        on_digits = sum(
+            row[-2 if len(shown) == 8 else 0]["verdict"] != "open" for row in found["table"] if row[0]
+        )
+        counts[name + ", on digits"] = on_digits
+    assert (counts["text"], counts["naive"]) == ((23, 0), (89, 23))
+    assert (counts["text, on digits"], counts["digits, on digits"]) == (3, 7)
+    told = call(table, "mcComparison.told", found, {"name": "SVC", "sets": 1, "method": "holm"})
+    assert told == (
+        "24 comparisons with SVC on 1 data set, corrected t tests with Holm’s correction for all 24: "
+        "7 shown worse, 0 shown better, 17 open."
+    )

@@ -29,7 +29,7 @@ def releases(lock: str) -> list[tuple[str, str]]:
 
 
 def ask(page: str) -> dict[str, Any] | None:
-    """What the index says about a release or a project; None if it says nothing."""
+    """The page of a release or a project in the index; None if there is no reply."""
     try:
         with urllib.request.urlopen(f"{PyPI.pypi_url}/{page}/json", timeout=30) as response:
             answer: dict[str, Any] = json.load(response)
@@ -39,7 +39,7 @@ def ask(page: str) -> dict[str, Any] | None:
 
 
 def vulnerabilities(release: tuple[str, str]) -> list[dict[str, Any]] | None:
-    """What is known against a release; None if nobody answers."""
+    """What is known against a release; None if there is no reply."""
     name, version = release
     # some copies of the index have no pages of releases; the page of a project is about its newest release
     for page in (f"{name}/{version}", name):

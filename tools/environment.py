@@ -3,7 +3,7 @@
 `.venv` belongs to the Python that runs the commands; `tools.pythons` has one for each other Python.
 
 A bare Debian has Python without pip and without ensurepip, so `python3 -m venv` fails there.
-Hence the one way for every machine: a venv without pip, and the locked packages installed by the
+Hence the one way for every computer: a venv without pip, and the locked packages installed by the
 pip that lies in `tools/vendor`, run out of its wheel; where the packages come from is then pip's own
 business and its user's settings. The stamp is written last: an installation that was interrupted
 has none, and the next run starts it again.
@@ -78,7 +78,7 @@ def find(version: tuple[int, ...]) -> Interpreter | None:
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"  # as `pyenv root` says
     installed = sorted(pyenv.glob(f"{name.removeprefix('python')}.*/bin/{name}"), key=_patch, reverse=True)
     for path in (*filter(None, on_path), *map(str, installed)):
-        found = ask(path)
+        found = inspect(path)
         if found and found.version == version:
             return found
     return None
@@ -89,15 +89,15 @@ def _patch(path: Path) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", path.parts[-3])]
 
 
-def ask(path: str) -> Interpreter | None:
-    """What the Python at this path says of itself; None if it does not run, as many a shim of pyenv."""
+def inspect(path: str) -> Interpreter | None:
+    """Version and platform of the Python at this path; None if it does not run, as many a shim of pyenv."""
     question = "import sys, sysconfig, venv; print(*sys.version_info[:2], sysconfig.get_platform())"
     try:
         # -I: neither the folder nor the variables of this process are its own
-        answer = subprocess.run(
+        done = subprocess.run(
             [path, "-I", "-c", question], capture_output=True, text=True, check=True, timeout=60
         )
-        major, minor, platform = answer.stdout.split()
+        major, minor, platform = done.stdout.split()
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
     return Interpreter(path, (int(major), int(minor)), platform)

@@ -137,7 +137,7 @@ def prepared() -> Iterator[None]:
 
 
 def serve(line: socket.socket) -> None:
-    """Import the libraries, then fork and report as asked, until nobody asks any more."""
+    """Import the libraries, then fork and report on request, until the line is closed."""
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it when it is imported
     for name in LIBRARIES:
         import_module(name)
@@ -176,5 +176,5 @@ def become_kernel(command: list[str], env: dict[str, str], cwd: str) -> None:
 
 if __name__ == "__main__":
     sys.path.pop(0)  # this folder: a kernel that is started in the usual way does not see it either
-    with suppress(KeyboardInterrupt):  # Ctrl-C reaches the one who asks too, and it says what there is to say
+    with suppress(KeyboardInterrupt):  # Ctrl-C reaches the requesting process too, which reports it
         serve(socket.socket(fileno=int(sys.argv[1])))

@@ -35,7 +35,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from nbval.plugin import coalesce_streams  # type: ignore[import-untyped]
 
-from tools import breaks, forked, parts, stored
+from tools import breaks, edition, forked, parts, stored
 from tools.stored import ROOT
 
 SECONDS_A_CELL = 300
@@ -53,7 +53,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 
-# what a cell may say of itself; `check` refuses everything else, so that a slip of the pen is seen
+# the metadata that a cell may have; `check` refuses everything else, so that a slip of the pen is seen
 KEYS = {
     *("tags", "mystnb", "witnesses", "mutants", "no-witness", "no-proof", "sources", "errata"),
     *("chapter", "layer", "gist"),
@@ -302,7 +302,7 @@ def two_at_a_time(job: Callable[[Path], Any], paths: Iterable[Path]) -> Iterator
 
 
 def rewrite(path: Path) -> str:
-    """Execute one notebook and write it in the committed form; says what happened."""
+    """Execute one notebook and write it in the committed form; return what happened."""
     nb = read(path)
     normalise(nb)
     seconds = execute_and_save(path, nb)
@@ -337,16 +337,23 @@ def findings(path: Path) -> list[str]:
         return [f"{shown(path)}: not a notebook ({problem})"]
     found = [f"{shown(path)}: {message}" for message in _form(path, nb)]
     figures: dict[str, str] = {}
+    shaped = True
     found += [f"{shown(path)}, {message}" for message in _counts(nb)]
     for index, cell in enumerate(nb.cells):
         messages = list(_metadata(cell))
-        if not messages:  # the rules below rely on metadata of the right shape
+        if messages:  # all further rules rely on metadata of the right shape
+            shaped = False
+        else:
             if cell.cell_type == "code":
                 messages += [*_code(cell), *_outputs(cell), *_witness(cell)]
                 messages += _figure(cell, path.stem.lstrip("_"), figures, place(index, cell))
             elif "attachments" in cell:
                 messages.append("holds an attached image; compute the figure in a code cell")
         found += [f"{shown(path)}, {place(index, cell)}: {message}" for message in messages]
+    if shaped and path.resolve().parent == ROOT / "chapters":
+        for at, message in edition.findings(path.stem, nb):
+            where = "" if at is None else f", {place(at, nb.cells[at])}"
+            found.append(f"{shown(path)}{where}: {message}")
     return found
 
 

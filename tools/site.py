@@ -34,8 +34,8 @@ HTML = BUILD / "html"
 LOG = BUILD / "site.log"
 STATE = BUILD / "site.json"
 
-# Where a change has only the pages read again that depend on it: Sphinx knows of pages, of what their
-# directives read and of the docstrings on the page of mcutils; tools/sphinx/incremental.py knows of the
+# Where a change has only the pages read again that depend on it: Sphinx tracks pages, of what their
+# directives read and of the docstrings on the page of mcutils; tools/sphinx/incremental.py tracks the
 # outputs of chapters.
 FOLLOWED = (
     "chapters/",
@@ -82,7 +82,7 @@ def last_state() -> dict[str, str] | None:
 
 
 def can_follow(before: dict[str, str], now: dict[str, str]) -> bool:
-    """Whether the change is one of contents, in files whose readers Sphinx knows."""
+    """Whether the change is one of contents, in files whose readers Sphinx tracks."""
     changed = [name for name in now if before.get(name) != now[name]]
     followed = all(name.startswith(FOLLOWED) and name != "mcutils/__init__.py" for name in changed)
     return before.keys() == now.keys() and followed  # the version of mcutils stands on the status page
@@ -110,7 +110,7 @@ def run_sphinx() -> int:
         keep_going=True,
         jobs=PROCESSES,
     )
-    return int(bool(result))  # an exception has been told
+    return int(bool(result))  # an exception has been printed
 
 
 def readable(complaints: str) -> str:
@@ -168,7 +168,7 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 
 def serve() -> int:
-    """Build, then serve the site to this machine only, until Ctrl-C. Exit status."""
+    """Build, then serve the site to this computer only, until Ctrl-C. Exit status."""
     if failed := build():
         return failed
     handler = functools.partial(QuietHandler, directory=str(HTML))

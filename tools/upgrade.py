@@ -29,7 +29,7 @@ from nbformat import NotebookNode
 from tools import audit, environment, notebooks
 from tools.environment import ROOT, Refusal
 
-# Where the newest release is not wanted. What a package allows of others, the resolver knows by itself.
+# Where the newest release is not wanted. What a package allows of others, the resolver finds by itself.
 LIMITS = {"jupyter-book": "<2"}  # 2 is a different program
 
 PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
@@ -64,7 +64,7 @@ def resolve(requirements: str, lock: Path) -> None:
 
 
 def write_lock(folder: Path) -> None:
-    """Make `requirements.lock` and the vendored pip what `requirements.txt` says."""
+    """Make `requirements.lock` and the vendored pip what `requirements.txt` needs."""
     lock = folder / "requirements.lock"
     resolve((folder / "requirements.txt").read_text(encoding="utf-8"), lock)
     exchange_pip(folder, lock.read_text(encoding="utf-8"))
@@ -167,7 +167,7 @@ def trial(folder: Path) -> tuple[bool, list[str]]:
     report += ["", "Known vulnerabilities:", *(vulnerable or ["none"])]
     if not packages:
         return not vulnerable, report
-    print("\n".join(report), flush=True)  # and again at the end, below what the tests say
+    print("\n".join(report), flush=True)  # and again at the end, below what the tests print
 
     chapters = sorted((folder / "chapters").glob("*.ipynb"))
     old = {path: nbformat.read(path, as_version=4) for path in chapters}

@@ -1,28 +1,28 @@
 r"""Two classes: the support vector machine, hard and soft, with and without bias, with a certificate.
 
 Labels are :math:`y \in \{-1, +1\}`, a classifier returns the sign of a score
-:math:`f(x) = \langle w, \phi(x) \rangle + b`. The *soft* machine (def-binary-soft) minimises
+:math:`f(x) = \langle w, \phi(x) \rangle + b`. The *soft-margin* SVM (def-binary-soft) minimises
 
 .. math:: \tfrac12 \|w\|^2 + \sum_i C_i \xi_i, \qquad \xi_i = \max(0, 1 - y_i f(x_i)),
 
-which is its hinge form (thm-binary-hinge); the *hard* machine (def-binary-hard, :math:`C = \infty`) minimises
-:math:`\frac12 \|w\|^2` with all :math:`\xi_i = 0`, and has the largest margin (thm-binary-hard). The dual
-(thm-kernel-dual) maximises
+which is its hinge form (thm-binary-hinge); the *hard-margin* SVM (def-binary-hard, :math:`C = \infty`)
+minimises :math:`\frac12 \|w\|^2` with all :math:`\xi_i = 0`, and has the largest margin (thm-binary-hard).
+The dual (thm-kernel-dual) maximises
 
 .. math:: \sum_i \alpha_i - \tfrac12 \alpha^\top Q \alpha, \qquad
    0 \le \alpha_i \le C_i, \quad \sum_i \alpha_i y_i = 0, \quad Q_{ij} = y_i y_j K(x_i, x_j),
 
-without the equation where the machine has no bias (thm-kernel-dual-origin). Every result comes with the
+without the equation where the classifier has no bias (thm-kernel-dual-origin). Every result comes with the
 values of both, so that nobody has to trust the solver.
 
 >>> import numpy as np
 >>> from mcutils import binary
 >>> X = np.array([[0.0], [1.0], [3.0], [4.0]])
 >>> y = np.array([-1, -1, 1, 1])
->>> found = binary.solve_svm(X @ X.T, y, C=np.inf)  # the margin is 1: half the way from 1 to 3
->>> found.alpha.round(6), round(found.intercept, 6), found.kinds.tolist()
+>>> result = binary.solve_svm(X @ X.T, y, C=np.inf)  # the margin is 1: half the way from 1 to 3
+>>> result.alpha.round(6), round(result.intercept, 6), result.kinds.tolist()
 (array([0. , 0.5, 0.5, 0. ]), -2.0, ['none', 'free', 'free', 'none'])
->>> round(found.certificate.primal, 6), found.certificate.certifies(1e-6)
+>>> round(result.certificate.primal, 6), result.certificate.certifies(1e-6)
 (0.5, True)
 """
 

@@ -21,13 +21,13 @@ class BinarySVM(ScoreClassifier):
 
     It minimises :math:`\frac12 \|w\|^2 + \sum_i C_i \xi_i` (def-binary-soft), where :math:`C_i` is C times
     the weight of the example and of its class. As scikit-learn's ``SVC``, and unlike its ``LinearSVC``, it
-    does not regularise the bias. ``LinearSVC(loss="hinge", intercept_scaling=s)`` is this machine without
+    does not regularise the bias. ``LinearSVC(loss="hinge", intercept_scaling=s)`` is this classifier without
     bias on inputs with one more feature, which is s throughout.
 
     Parameters
     ----------
     C : float, default=1.0
-        The price of the slack, positive; ``inf`` is the hard machine (def-binary-hard).
+        The penalty of the slack, positive; ``inf`` is the hard-margin SVM (def-binary-hard).
     kernel : {"linear", "poly", "rbf", "precomputed"} or Kernel, default="linear"
         See :func:`mcutils.kernel.resolve`. With "precomputed", ``X`` is the square Gram matrix in
         :meth:`fit`, and afterwards the matrix of the kernel between new examples (rows) and all those of the
@@ -36,7 +36,7 @@ class BinarySVM(ScoreClassifier):
         Of the named kernels, as in scikit-learn: :math:`e^{-\gamma \|x - z\|^2}` and
         :math:`(\gamma \langle x, z \rangle + \text{coef0})^{\text{degree}}`.
     fit_intercept : bool, default=True
-        Whether the machine has a bias.
+        Whether the classifier has a bias.
     tol : float, default=1e-4
         How far primal and dual may be apart, relative to the primal.
     max_iter : int, default=10,000,000
@@ -88,10 +88,10 @@ class BinarySVM(ScoreClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> machine = BinarySVM(kernel="rbf").fit(scale(X), y)
-    >>> machine.converged_, round(machine.certificate_.primal, 3)
+    >>> model = BinarySVM(kernel="rbf").fit(scale(X), y)
+    >>> model.converged_, round(model.certificate_.primal, 3)
     (True, 59.761)
-    >>> machine.score(scale(X), y) > 0.98
+    >>> model.score(scale(X), y) > 0.98
     True
     """
 
@@ -119,7 +119,7 @@ class BinarySVM(ScoreClassifier):
         self.class_weight = class_weight
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Solve the machine.
+        """Solve the optimisation problem.
 
         Parameters
         ----------
@@ -144,14 +144,14 @@ class BinarySVM(ScoreClassifier):
         X, labels = self._validate(X, y=y)
         self.classes_, codes = class_codes(labels, binary=True)
         signs: Floats = np.where(codes > 0, 1.0, -1.0)
-        prices = self._prices(signs, sample_weight)
+        penalties = self._penalties(signs, sample_weight)
         max_iter = integer(self.max_iter, "max_iter", 1)
 
         self.kernel_ = resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
         gram = gram_of(self.kernel_, X, given)
-        if np.isinf(prices).any():
+        if np.isinf(penalties).any():
             refuse_underflow(self.kernel_, X, gram.diagonal)
-        solution = solve(gram, signs, prices, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter)
+        solution = solve(gram, signs, penalties, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter)
         self.solution_ = solution
         self.alpha_, self.kinds_, self.support_ = solution.alpha, solution.kinds, solution.support
         self.certificate_, self.converged_ = solution.certificate, solution.converged
@@ -165,7 +165,7 @@ class BinarySVM(ScoreClassifier):
             self.coef_ = np.asarray(X.T @ beta)[None, :]
         return self
 
-    def _prices(self, signs: Floats, sample_weight: ArrayLike | None) -> Floats:
+    def _penalties(self, signs: Floats, sample_weight: ArrayLike | None) -> Floats:
         """C of each example."""
         if isinstance(self.C, (bool, np.bool_)) or not isinstance(self.C, (int, float, np.number)):
             raise ValueError(f"C must be a positive number or inf, found {self.C!r}")

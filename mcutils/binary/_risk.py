@@ -22,13 +22,13 @@ from .._warnings import warn
 from ..certificate import Certificate
 from ..kernel import linear
 from ._separation import checked_sample, normal_vector
-from ._svm import balanced, checked_prices, optimal_biases, solve
+from ._svm import balanced, checked_penalties, optimal_biases, solve
 
 
 def hinge_objective(
     X: ArrayLike, y: ArrayLike, w: ArrayLike, b: float = 0.0, C: float | ArrayLike = 1.0
 ) -> float:
-    r"""The hinge form of the soft machine (thm-binary-hinge) at a given hyperplane.
+    r"""The hinge form of the soft-margin SVM (thm-binary-hinge) at a given hyperplane.
 
     It is :math:`\frac12 \|w\|^2 + \sum_i C_i \max(0, 1 - y_i (\langle w, x_i \rangle + b))`.
 
@@ -53,12 +53,12 @@ def hinge_objective(
     """
     points, labels = checked_sample(X, y, both=False)
     normal = normal_vector(w, points.shape[1])
-    prices = checked_prices(C, labels, False)
-    if np.isinf(prices).any():
+    penalties = checked_penalties(C, labels, False)
+    if np.isinf(penalties).any():
         raise ValueError(f"C must be finite, found {C!r}")
     with np.errstate(over="ignore", invalid="ignore"):
         slack = losses.hinge(labels * (points @ normal + number(b, "b")))
-        value = float(normal @ normal / 2 + prices @ slack)
+        value = float(normal @ normal / 2 + penalties @ slack)
     if not np.isfinite(value):
         raise ValueError("the objective leaves the range of floating point; scale X, w or C")
     return value
@@ -66,7 +66,7 @@ def hinge_objective(
 
 @dataclass(frozen=True, eq=False)
 class LinearRisk:
-    """A linear machine of least regularised risk; see :func:`minimise_risk`.
+    """A linear classifier of least regularised risk; see :func:`minimise_risk`.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def minimise_risk(
     :math:`-C L^*(-\alpha / C)` is :math:`\alpha` for the hinge (on :math:`[0, C]`), :math:`\alpha - \alpha^2
     / 4C` for its square (from 0), and C times the entropy of :math:`\alpha / C` for the logistic loss.
 
-    The hinge with "l2" is :func:`solve_svm`'s machine, with "l1" a linear programme. The smooth losses are
+    The hinge with "l2" is :func:`solve_svm`'s classifier, with "l1" a linear programme. The smooth losses are
     minimised by Newton's method; with "l1" on a smooth penalty, :math:`|w_j|` plus a barrier of weight
     :math:`\mu \to 0`, and what is then too small to matter is set to 0.
 
@@ -131,8 +131,8 @@ def minimise_risk(
     --------
     >>> X, y = [[0.0, 1.0], [1.0, -1.0], [3.0, 0.0], [4.0, 1.0]], [-1, -1, 1, 1]
     >>> for penalty in ("l2", "l1"):
-    ...     found = minimise_risk(X, y, loss="squared_hinge", penalty=penalty)
-    ...     print(found.weights.round(4), found.certificate.certifies(1e-8))
+    ...     result = minimise_risk(X, y, loss="squared_hinge", penalty=penalty)
+    ...     print(result.weights.round(4), result.certificate.certifies(1e-8))
     [0.6993 0.2797] True
     [0.75 0.  ] True
     """
@@ -140,11 +140,10 @@ def minimise_risk(
     points, labels = checked_sample(X, y, both=fit_intercept)
     one_of(loss, "loss", _CONJUGATES)
     one_of(penalty, "penalty", ("l2", "l1"))
-    price = number(C, "C", above=0)
-    risk = _Risk(points, labels, loss, penalty, price, fit_intercept)
+    risk = _Risk(points, labels, loss, penalty, number(C, "C", above=0), fit_intercept)
     tol = number(tol, "tol", above=0)
     if loss == "hinge":
-        minimum = risk.by_machine(tol) if penalty == "l2" else risk.by_programme()
+        minimum = risk.by_svm(tol) if penalty == "l2" else risk.by_programme()
     else:
         minimum = risk.by_newton(tol)
     if not minimum.certificate.certifies(tol):
@@ -180,7 +179,7 @@ class _Risk:
         norm = float(np.abs(w).sum()) if self.lasso else float(w @ w) / 2
         return norm + self.C * float(self.loss(self.y * (self.X @ w + b)).sum())
 
-    def answer(self, w: Floats, b: float, alpha: Floats) -> LinearRisk:
+    def certified(self, w: Floats, b: float, alpha: Floats) -> LinearRisk:
         """With the certificate of multipliers that are feasible up to rounding, made feasible."""
         alpha = np.maximum(alpha, 0.0)
         if self.name != "squared_hinge":
@@ -194,22 +193,22 @@ class _Risk:
         dual = self.C * float(_CONJUGATES[self.name](alpha / self.C).sum()) - float(v @ v) / 2
         return LinearRisk(w, b, Certificate(self.primal(w, b), dual, n_iter=self.n_steps))
 
-    def by_machine(self, tol: float) -> LinearRisk:
-        prices = np.full(len(self.y), self.C)
+    def by_svm(self, tol: float) -> LinearRisk:
+        penalties = np.full(len(self.y), self.C)
         gram = gram_of(linear, self.X)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # said by the caller
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the caller warns
             solution = solve(
-                gram, self.y, prices, fit_intercept=self.fit_intercept, tol=tol / 10, max_iter=10_000_000
+                gram, self.y, penalties, fit_intercept=self.fit_intercept, tol=tol / 10, max_iter=10_000_000
             )
         self.n_steps = solution.certificate.n_iter or 0
-        return self.answer(self.X.T @ (self.y * solution.alpha), solution.intercept, solution.alpha)
+        return self.certified(self.X.T @ (self.y * solution.alpha), solution.intercept, solution.alpha)
 
     def by_programme(self) -> LinearRisk:
         m, d = self.X.shape
         signed = self.y[:, None] * self.X
         # unknowns: the positive and the negative part of w, b, the slacks
-        answer = linprog(
+        solved = linprog(
             np.r_[np.ones(2 * d), 0.0, np.full(m, self.C)],
             A_ub=hstack([np.hstack([-signed, signed, -self.y[:, None]]), -eye_array(m)], format="csc"),
             b_ub=-np.ones(m),
@@ -217,14 +216,14 @@ class _Risk:
             method="highs",
             options=TOLERANCES,
         )
-        if answer.status != 0:
-            raise RuntimeError(f"the linear programme was not solved: {answer.message}")
-        self.n_steps = int(answer.nit)
-        w = answer.x[:d] - answer.x[d : 2 * d]
+        if solved.status != 0:
+            raise RuntimeError(f"the linear programme was not solved: {solved.message}")
+        self.n_steps = int(solved.nit)
+        w = solved.x[:d] - solved.x[d : 2 * d]
         b = 0.0
         if self.fit_intercept:
             b = sum(optimal_biases(self.y - self.X @ w, self.y, np.full(m, self.C))) / 2
-        return self.answer(w, b, -answer.ineqlin.marginals)
+        return self.certified(w, b, -solved.ineqlin.marginals)
 
     # Newton's method, for the smooth losses: in theta = (w, b)
 
@@ -273,7 +272,7 @@ class _Risk:
     def result(self, signed: Floats, theta: Floats, basis: Floats | None = None) -> LinearRisk:
         w, b = (theta[:-1], float(theta[-1])) if self.fit_intercept else (theta, 0.0)
         alpha = -self.C * self.loss.subgradient(signed @ theta)
-        return self.answer(w if basis is None else basis @ w, b, alpha)
+        return self.certified(w if basis is None else basis @ w, b, alpha)
 
     def newton(
         self,
@@ -316,7 +315,7 @@ class _Risk:
                     t /= 2
             ahead = theta + t * step
             further = gradient(ahead)
-            # at the bottom the values are equal up to rounding, and the gradient still tells
+            # at the minimum the values are equal up to rounding, and the gradient still decides
             if not (
                 value(ahead) < now - 1e-13 * abs(now)
                 or np.abs(further).max(initial=0.0) < np.abs(slope).max(initial=0.0) / 2

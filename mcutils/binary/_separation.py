@@ -69,8 +69,8 @@ def separate(X: ArrayLike, y: ArrayLike, *, fit_intercept: bool = True) -> Separ
 
     Examples
     --------
-    >>> found = separate([[0.0], [1.0], [3.0]], [-1, -1, 1])
-    >>> found.separable, round(found.margin, 9)
+    >>> result = separate([[0.0], [1.0], [3.0]], [-1, -1, 1])
+    >>> result.separable, round(result.margin, 9)
     (True, 1.0)
     >>> separate([[0.0], [1.0], [3.0]], [-1, -1, 1], fit_intercept=False).separable
     False

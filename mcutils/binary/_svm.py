@@ -20,9 +20,9 @@ _IDLE = 1e-9
 
 
 class NotSeparable(ValueError):
-    r"""No hyperplane separates the two classes, so that no hard machine exists (prop-binary-separable).
+    r"""No hyperplane separates the two classes, so that no hard-margin SVM exists (prop-binary-separable).
 
-    It is known of a Gram matrix up to its rounding, and ``largest_margin`` says what that leaves open;
+    It is known of a Gram matrix up to its rounding, and ``largest_margin`` bounds what that leaves open;
     :func:`separate` decides exactly, of points.
 
     Attributes
@@ -37,7 +37,7 @@ class NotSeparable(ValueError):
         No geometric margin :math:`\rho` exceeds this, since
         :math:`\rho \|w\| \sum_i \lambda_i \le \sum_i \lambda_i y_i f(x_i) \le \|w\|` times the distance. It
         allows the entries of the Gram matrix 8 units in the last place of the largest: what is separated by
-        less, as many distinct points by the RBF kernel, cannot be told from what is not.
+        less, as many distinct points by the RBF kernel, cannot be distinguished from what is not.
     """
 
     def __init__(self, message: str, weights: Floats, distance: float, largest_margin: float):
@@ -52,31 +52,31 @@ class NotSeparable(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class SVMSolution:
-    r"""A solved machine, on its sample; see :func:`solve_svm`.
+    r"""A solved classifier, on its sample; see :func:`solve_svm`.
 
     Attributes
     ----------
     alpha : (m,) array
         Multipliers; :math:`w = \sum_i \alpha_i y_i \phi(x_i)`.
     intercept : float
-        :math:`b`, with this w optimal; 0.0 for a machine without bias.
+        :math:`b`, with this w optimal; 0.0 for a classifier without bias.
     intercept_interval : (float, float)
         All optimal biases with this w: one point twice, except where no multiplier is free
         (cor-kernel-bias).
     scores : (m,) array
         :math:`f(x_i)`, the bias included.
     slack : (m,) array
-        :math:`\xi_i = \max(0, 1 - y_i f(x_i))` (prop-binary-cases); zero for a hard machine.
+        :math:`\xi_i = \max(0, 1 - y_i f(x_i))` (prop-binary-cases); zero for a hard-margin SVM.
     kinds : (m,) array of str
         ``"none"`` where :math:`\alpha_i = 0` (prop-kernel-support: it could be deleted), ``"free"`` where
         :math:`0 < \alpha_i < C_i` (it lies on the margin, :math:`y_i f(x_i) = 1`), ``"bound"`` where
-        :math:`\alpha_i = C_i > 0` (on the margin or beyond, :math:`y_i f(x_i) \le 1`). A hard machine has
+        :math:`\alpha_i = C_i > 0` (on the margin or beyond, :math:`y_i f(x_i) \le 1`). A hard-margin SVM has
         no bound. Multipliers need not be unique, so neither are the kinds: of two equal examples either may
         carry both.
     support : (s,) int array
         Indices of the support vectors, those of :math:`\alpha_i > 0`.
     certificate : Certificate
-        Primal value at (w, b), dual value at :math:`\alpha` (for a hard machine at its best multiple); in
+        Primal value at (w, b), dual value at :math:`\alpha` (for a hard-margin SVM at its best multiple); in
         ``kkt`` the ``violation`` of the optimality conditions and the ``balance``
         :math:`|\sum_i \alpha_i y_i|` (with a bias). ``n_iter`` counts steps.
     converged : bool
@@ -114,10 +114,10 @@ def solve_svm(
     y : (m,) array-like
         Labels -1 and +1. With a bias both must occur, among the examples of :math:`C_i > 0`.
     C : float or (m,) array-like
-        Price of the slack, of all examples or of each. ``inf`` is the hard machine; in an array the other
-        entries must then be ``inf`` or 0. An example of :math:`C_i = 0` is ignored.
+        Penalty of the slack, of all examples or of each. ``inf`` is the hard-margin SVM; in an array the
+        other entries must then be ``inf`` or 0. An example of :math:`C_i = 0` is ignored.
     fit_intercept : bool, default=True
-        Whether the machine has a bias.
+        Whether the classifier has a bias.
     tol : float, default=1e-6
         How far primal and dual may be apart, relative to the primal. (The certificate's relative gap has
         :math:`\max(1, |P|)` below, so it is no larger.)
@@ -133,7 +133,7 @@ def solve_svm(
     Raises
     ------
     NotSeparable
-        The hard machine does not exist.
+        The hard-margin SVM does not exist.
     RuntimeError
         Within ``max_iter`` steps neither a separating hyperplane nor a proof that there is none was found.
 
@@ -148,20 +148,20 @@ def solve_svm(
     a kink at :math:`y_i - \langle w, \phi(x_i) \rangle` for each example. Where some multiplier is
     free, b is the mean of the kinks of the free ones, moved among the minimisers if need be. Where none is,
     the minimisers may be an interval, which is returned too, and b is its middle (cor-kernel-bias). Both
-    classes have a price, so it is bounded.
+    classes have a positive C, so it is bounded.
 
     *Rounding*: where the multiples of kernel values are so large that their rounding would count in the gap,
     the scores are computed in twice the digits. So the values of the certificate are those of the Gram matrix
     as it was given. Its own rounding, as that of :math:`K(x, z)` far from the origin, is not known here.
 
-    *The hard machine* is found as the nearest points of the convex hulls of the two classes (without
+    *The hard-margin SVM* is found as the nearest points of the convex hulls of the two classes (without
     bias, the point of the hull of all :math:`y_i \phi(x_i)` that is nearest to the origin). Their distance is
-    known from both sides: if w separates, the classes are separable and the machine is w, scaled; if the
+    known from both sides: if w separates, the classes are separable and the classifier is w, scaled; if the
     points meet, up to what rounding of the Gram matrix explains, the classes are not.
 
     Examples
     --------
-    Two points, one of each class, at 0 and 1; the hard machine has :math:`\alpha = (2, 2)`:
+    Two points, one of each class, at 0 and 1; the hard-margin SVM has :math:`\alpha = (2, 2)`:
 
     >>> import numpy as np
     >>> gram = np.array([[0.0, 0.0], [0.0, 1.0]])
@@ -184,7 +184,7 @@ def solve_svm(
     return solve(
         rows,
         labels,
-        checked_prices(C, labels, fit_intercept),
+        checked_penalties(C, labels, fit_intercept),
         fit_intercept=fit_intercept,
         tol=number(tol, "tol", above=0),
         max_iter=integer(max_iter, "max_iter", 1),
@@ -213,69 +213,69 @@ def signed_labels(y: ArrayLike, m: int) -> Floats:
     return labels
 
 
-def checked_prices(C: float | ArrayLike, labels: Floats, fit_intercept: bool) -> Floats:
+def checked_penalties(C: float | ArrayLike, labels: Floats, fit_intercept: bool) -> Floats:
     """C of each example."""
-    prices = np.asarray(C)
-    if prices.dtype.kind not in "uif" or prices.ndim > 1:
+    penalties = np.asarray(C)
+    if penalties.dtype.kind not in "uif" or penalties.ndim > 1:
         raise ValueError(f"C must be a positive number, or one of at least 0 for each example, found {C!r}")
-    if prices.ndim == 0:
-        if not prices > 0:
+    if penalties.ndim == 0:
+        if not penalties > 0:
             raise ValueError(f"C must be a positive number or inf, found {C!r}")
-        prices = np.full(len(labels), float(prices))
-    prices = _vector(prices, "C", len(labels))
-    if prices.min() < 0 or not prices.max() > 0:
+        penalties = np.full(len(labels), float(penalties))
+    penalties = _vector(penalties, "C", len(labels))
+    if penalties.min() < 0 or not penalties.max() > 0:
         raise ValueError("C must be at least 0 for each example, and positive for some")
-    endless = np.isinf(prices)
-    if endless.any() and not (endless | (prices == 0)).all():
+    endless = np.isinf(penalties)
+    if endless.any() and not (endless | (penalties == 0)).all():
         raise ValueError("C must be finite for all examples, or inf for all but those of C = 0")
     if fit_intercept:
-        present = np.unique(labels[prices > 0])
+        present = np.unique(labels[penalties > 0])
         if len(present) < 2:
             raise ValueError(
                 "with a bias, y must have both labels among the examples of C > 0, "
                 f"found only {present[0]:+g}: every large bias of that sign would be optimal"
             )
-    return prices
+    return penalties
 
 
 def solve(
     gram: Gram,
     y: Floats,
-    prices: Floats,
+    penalties: Floats,
     *,
     fit_intercept: bool,
     tol: float,
     max_iter: int,
     initial: Floats | None = None,
 ) -> SVMSolution:
-    """The machine of a Gram matrix that is whole or by rows; all arguments are checked already."""
-    if np.isinf(prices).any():
-        return _solve_hard(gram, y, prices > 0, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter)
+    """The classifier of a Gram matrix that is whole or by rows; all arguments are checked already."""
+    if np.isinf(penalties).any():
+        return _solve_hard(gram, y, penalties > 0, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter)
     return _solve_soft(
-        gram, y, prices, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter, initial=initial
+        gram, y, penalties, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter, initial=initial
     )
 
 
-def optimal_biases(kinks: Floats, y: Floats, prices: Floats) -> tuple[float, float]:
+def optimal_biases(kinks: Floats, y: Floats, penalties: Floats) -> tuple[float, float]:
     r"""All b that minimise :math:`\sum_i C_i \max(0, 1 - y_i (g_i + b))`; the kinks are :math:`y_i - g_i`."""
-    used = np.flatnonzero(prices > 0)
+    used = np.flatnonzero(penalties > 0)
     order = used[np.argsort(kinks[used], kind="stable")]
-    # the slope in b is the price of the kinks passed, less that of the positive examples
-    passed = np.cumsum(prices[order])
-    turn = prices[y > 0].sum()
+    # the slope in b is the sum of C over the kinks passed, less that over the positive examples
+    passed = np.cumsum(penalties[order])
+    turn = penalties[y > 0].sum()
     rounding = 4 * len(y) * _EPS * passed[-1]
     low = int(np.argmax(passed >= turn - rounding))
     high = int(np.argmax(passed > turn + rounding))
     return float(kinks[order[low]]), float(kinks[order[high]])
 
 
-def _kinds(alpha: Floats, prices: Floats) -> NDArray[np.str_]:
-    return np.where(alpha == 0, "none", np.where(alpha < prices, "free", "bound"))
+def _kinds(alpha: Floats, penalties: Floats) -> NDArray[np.str_]:
+    return np.where(alpha == 0, "none", np.where(alpha < penalties, "free", "bound"))
 
 
 def _warn(gap: float, tol: float, steps: int) -> None:
     warn(
-        f"the machine is not solved to tol={tol:g}: primal and dual differ by {gap:.3g} of the primal "
+        f"the SVM is not solved to tol={tol:g}: primal and dual differ by {gap:.3g} of the primal "
         f"after {steps} steps",
     )
 
@@ -283,7 +283,7 @@ def _warn(gap: float, tol: float, steps: int) -> None:
 def _solve_soft(
     gram: Gram,
     y: Floats,
-    prices: Floats,
+    penalties: Floats,
     *,
     fit_intercept: bool,
     tol: float,
@@ -291,16 +291,16 @@ def _solve_soft(
     initial: Floats | None,
 ) -> SVMSolution:
     m = len(y)
-    lower, upper = np.minimum(0.0, y * prices), np.maximum(0.0, y * prices)
+    lower, upper = np.minimum(0.0, y * penalties), np.maximum(0.0, y * penalties)
     beta = np.zeros(m)
     if initial is not None:
-        inside = np.clip(initial, 0.0, prices)
+        inside = np.clip(initial, 0.0, penalties)
         # what is balanced up to rounding is left alone: multipliers at a bound must stay exactly there
         uneven = fit_intercept and abs(float(y @ inside)) > 1e-12 * float(inside.sum())
         beta = balanced(inside, y) if uneven else y * inside
     ascent = Ascent(gram, y, lower, upper, np.array([m]) if fit_intercept else None, beta, max_iter)
 
-    # 1 is the violation of the start; the gap is at most the violation times the sum of prices
+    # 1 is the violation of the start; the gap is at most the violation times the sum of penalties
     tolerance, patience, stalled, best, top = 0.5, m + 200, 0, np.inf, -np.inf
     while True:
         reached = ascent.sweep(tolerance, patience)
@@ -309,14 +309,14 @@ def _solve_soft(
             ascent.newton()
         ascent.refresh()
         kinks = ascent.error  # y - <w, phi>
-        b, interval = _best_bias(ascent.beta, kinks, y, prices) if fit_intercept else (0.0, (0.0, 0.0))
+        b, interval = _best_bias(ascent.beta, kinks, y, penalties) if fit_intercept else (0.0, (0.0, 0.0))
         square = float(ascent.beta @ (y - kinks))  # |w|^2
         scores = y - kinks + b
         slack = np.maximum(0.0, y * (kinks - b))  # 1 - y (y - kink + b)
-        primal = 0.5 * square + float(prices @ slack)
+        primal = 0.5 * square + float(penalties @ slack)
         dual = float(ascent.beta @ y) - 0.5 * square
         # where rounding of the scores costs as much as a gap would, they are computed with more digits
-        rounding = np.where(ascent.beta != 0, prices, 0.0) @ gram.rounding(ascent.beta)
+        rounding = np.where(ascent.beta != 0, penalties, 0.0) @ gram.rounding(ascent.beta)
         if not ascent.precise and rounding > 0.1 * tol * primal:
             ascent.precise = True
             continue
@@ -350,17 +350,19 @@ def _solve_soft(
         intercept_interval=interval,
         scores=scores,
         slack=slack,
-        kinds=_kinds(alpha, prices),
+        kinds=_kinds(alpha, penalties),
         support=np.flatnonzero(alpha > 0),
         certificate=Certificate(primal, dual, kkt, ascent.steps),
         converged=converged,
     )
 
 
-def _best_bias(beta: Floats, kinks: Floats, y: Floats, prices: Floats) -> tuple[float, tuple[float, float]]:
+def _best_bias(
+    beta: Floats, kinks: Floats, y: Floats, penalties: Floats
+) -> tuple[float, tuple[float, float]]:
     """The bias, and all that are as good: see the notes of :func:`solve_svm`."""
-    interval = optimal_biases(kinks, y, prices)
-    free = (beta != 0) & (np.abs(beta) < prices)
+    interval = optimal_biases(kinks, y, penalties)
+    free = (beta != 0) & (np.abs(beta) < penalties)
     if not free.any():
         return (interval[0] + interval[1]) / 2, interval
     b = float(np.clip(kinks[free].mean(), *interval))
@@ -437,7 +439,7 @@ def _solve_hard(
         raise ValueError("gram is so small that the multipliers leave the range of floating point; scale it")
     alpha = np.zeros(len(y))
     alpha[order] = np.ldexp(ascent.beta / margin, -2 * root)
-    # for scores of every example, those without a price included
+    # for scores of every example, those of C = 0 included
     inner = gram.product(y * alpha)
     b = 0.0
     if fit_intercept:

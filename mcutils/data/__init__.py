@@ -1,7 +1,7 @@
 """Small data sets that the chapters compute with, and two generators whose Bayes rule is known.
 
 Four real sets are files in this package, so that a chapter needs no network; ``TERMS.md`` beside
-them says where each comes from and under which terms it may be used. LED-7 is generated: its ten
+them names where each comes from and under which terms it may be used. LED-7 is generated: its ten
 codewords are nature's own error-correcting code, and its Bayes error can be computed exactly.
 :func:`prototypes` makes any number of classes, related as the leaves of a tree.
 """
@@ -21,7 +21,7 @@ __all__ = ["LED7", "Dataset", "Prototypes", "led7", "load", "prototypes"]
 
 @dataclass(frozen=True)
 class _Source:
-    """What a csv file does not say about itself."""
+    """What a csv file does not tell about itself."""
 
     terms: str
     class_names: tuple[str, ...] | None = None
@@ -71,7 +71,7 @@ class Dataset:
     is_test : ndarray of shape (n,), bool, or None
         The split that the file prescribes (vowel), True for the test rows.
     terms : str
-        Origin and terms in one line; ``TERMS.md`` in this package says more.
+        Origin and terms in one line; ``TERMS.md`` in this package has more.
     """
 
     name: str

@@ -121,9 +121,9 @@ class Prototypes:
 
     def _by_parts(self, X: ArrayLike, summary: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
         """A summary of the log-posteriors of each example, without all of them at once."""
-        table = self._points(X)
+        points = self._points(X)
         rows = max(1, _CHUNK // len(self.means))
-        parts = [summary(self.log_posterior(table[i : i + rows])) for i in range(0, len(table), rows)]
+        parts = [summary(self.log_posterior(points[i : i + rows])) for i in range(0, len(points), rows)]
         return np.concatenate(parts)
 
 

@@ -1,8 +1,8 @@
-r"""Error-correcting output codes: a multi-class machine out of any binary ones.
+r"""Error-correcting output codes: a multi-class classifier out of any binary ones.
 
 A *code* is a matrix :math:`M \in \{-1, 0, +1\}^{k \times l}`: one row (codeword) per class, one column
 per binary problem. Column ``s`` is learned on the examples of the classes with a nonzero entry, as
-:math:`(x_i, M(y_i, s))`; its machine answers a score :math:`f_s(x)`. *Decoding* chooses the row closest
+:math:`(x_i, M(y_i, s))`; its classifier has a score :math:`f_s(x)`. *Decoding* chooses the row closest
 to the scores :math:`f(x) = (f_1(x), \dots, f_l(x))`.
 
 Everything the module computes starts from two numbers of a pair of rows: the distance
@@ -13,7 +13,7 @@ Reference: Allwein, Schapire and Singer, *Reducing multiclass to binary: a unify
 classifiers*, Journal of Machine Learning Research 1 (2000) 113-141.
 
 Classes are rows of an array, so indices in arguments and results start at 0; messages to people count
-classes and columns from 1, as the book does, and say so.
+classes and columns from 1, as the book does, and note it.
 """
 
 from .._public import set_public_module

@@ -67,8 +67,8 @@ def training_error_bound(
     Examples
     --------
     >>> scores = [[2.0, -1.0, -3.0], [-0.5, 0.5, -2.0], [-1.0, -1.0, 0.25]]
-    >>> found = training_error_bound(scores, [0, 1, 2], one_vs_all(3), loss="hinge")
-    >>> found.error, round(found.bound, 4), round(found.sharper, 4)
+    >>> result = training_error_bound(scores, [0, 1, 2], one_vs_all(3), loss="hinge")
+    >>> result.error, round(result.bound, 4), round(result.sharper, 4)
     (0.0, 0.2917, 0.2917)
     """
     matrix = as_code(code)
@@ -79,11 +79,11 @@ def training_error_bound(
             f"L(0) = {chosen.at_zero:g}, so the theorem says nothing about it"
         )
     k, l = matrix.shape
-    table = check_scores(scores, l).astype(np.float64, copy=False)
+    f = check_scores(scores, l).astype(np.float64, copy=False)
     classes = np.asarray(y)
-    if classes.shape != (len(table),) or not len(table):
+    if classes.shape != (len(f),) or not len(f):
         raise ValueError(
-            f"y must be one class for each of the {len(table)} (at least 1) rows of scores, "
+            f"y must be one class for each of the {len(f)} (at least 1) rows of scores, "
             f"found shape {classes.shape}"
         )
     if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= k:
@@ -91,10 +91,10 @@ def training_error_bound(
             f"y must be rows of the code, integers from 0 to {k - 1}, found {np.unique(classes)[:6].tolist()}"
         )
 
-    decoded = decode(table, matrix, chosen)
+    decoded = decode(f, matrix, chosen)
     error = np.mean((decoded.winner != classes) | decoded.tied)
 
-    margins = matrix[classes] * table
+    margins = matrix[classes] * f
     paid = chosen(margins)
     if paid.min() < 0:
         raise ValueError(

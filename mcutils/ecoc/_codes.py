@@ -183,7 +183,7 @@ def _best_of_many(k: int, n_columns: int, distinct: int, entries: Code, random_s
     if best is None:
         raise ValueError(
             f"none of {n_candidates} random codes with n_columns={n_columns} separates all k={k} classes; "
-            "ask for more columns"
+            "take more columns"
         )
     return best
 
@@ -206,7 +206,7 @@ def check_code(code: ArrayLike) -> Code:
     """The code as an int8 array, or a ValueError that names what cannot work.
 
     A code is refused when a class is never used (a row of zeros), when a column lacks +1 or -1 (its
-    machine would see one label only), and when no column has opposite signs in two rows (nothing that
+    classifier would see one label only), and when no column has opposite signs in two rows (nothing that
     is learned tells these classes apart). Equal or complementary columns only waste work and pass; see
     :func:`report`.
 
@@ -284,12 +284,12 @@ class CodeReport:
     zeros : (k,) int array
         Number of zeros of every row.
     repairs : int
-        How many wrong columns Hamming decoding repairs with certainty (cor-ecoc-correct, part 3): the largest w
-        with :math:`2w < \delta(r, r') - \frac12 |\zeta(r) - \zeta(r')|` for all pairs of rows, where
-        :math:`\zeta(r)` is the number of zeros of row r. A column is wrong if its score has the sign opposite
-        to the true row's entry; where this entry is 0, the score may have either sign. It is -1 if a class can
-        lose although none of its columns is wrong. Without zeros, w is the largest integer below
-        :math:`\rho / 2`.
+        How many wrong columns Hamming decoding repairs with certainty (cor-ecoc-correct, part 3): the
+        largest w with :math:`2w < \delta(r, r') - \frac12 |\zeta(r) - \zeta(r')|` for all pairs of
+        rows, where :math:`\zeta(r)` is the number of zeros of row r. A column is wrong if its score has
+        the sign opposite to the true row's entry; where this entry is 0, the score may have either sign.
+        It is -1 if a class can lose although none of its columns is wrong. Without zeros, w is the
+        largest integer below :math:`\rho / 2`.
     constant_columns : tuple of int
         Columns that lack +1 or -1.
     duplicate_columns : tuple of (int, int)
@@ -326,8 +326,8 @@ def report(code: ArrayLike) -> CodeReport:
 
     Examples
     --------
-    >>> found = report(all_pairs(4))
-    >>> found.rho, found.min_separation, found.zeros.tolist(), found.repairs
+    >>> result = report(all_pairs(4))
+    >>> result.rho, result.min_separation, result.zeros.tolist(), result.repairs
     (3.5, 1, [3, 3, 3, 3], 0)
     >>> report(exhaustive(5)).rho, report(exhaustive(5)).repairs
     (8.0, 3)

@@ -91,18 +91,18 @@ def decode(scores: ArrayLike, code: ArrayLike, loss: LossLike = "hamming") -> De
 
     Notes
     -----
-    *Ties* go to the smallest index, and ``tied`` tells.
+    *Ties* go to the smallest index, and ``tied`` marks them.
 
     - Hamming distances are multiples of 1/2, and exact.
     - Exponential distances are compared exactly as well. Two rows tie just when the same exponents
       :math:`-M(r,s) f_s` occur in both, because powers of e with different rational exponents are
-      linearly independent over the rationals (Lindemann and Weierstrass). So rows are told apart that
+      linearly independent over the rationals (Lindemann and Weierstrass). So rows are distinguished that
       share a term :math:`e^{10000}` and differ in a term of size 1.
     - For the other losses two rows tie when rounding explains their difference: when it is at most
       :math:`(l + 8)\,2^{-51}` times the sum of :math:`|L|` over the terms of both rows in the columns
       where their terms differ.
 
-    So what truly ties is seen to tie, in whatever order a machine adds. The reported distances agree with
+    So what truly ties is seen to tie, in whatever order a classifier adds. The reported distances agree with
     these decisions: rows that tie with the winner have its value, and no other row has.
 
     *Memory*: the distances take 8nk bytes, the work space about 10 megabytes per thread. Many examples are
@@ -112,10 +112,10 @@ def decode(scores: ArrayLike, code: ArrayLike, loss: LossLike = "hamming") -> De
     --------
     >>> code = one_vs_all(3)
     >>> scores = [[-1.0, 2.0, 1.0], [0.0, 0.0, 0.0]]
-    >>> found = decode(scores, code)
-    >>> found.winner, found.tied
+    >>> result = decode(scores, code)
+    >>> result.winner, result.tied
     (array([1, 0]), array([ True,  True]))
-    >>> found.distances
+    >>> result.distances
     array([[3. , 1. , 1. ],
            [1.5, 1.5, 1.5]])
     >>> decode(scores, code, loss="hinge").distances
@@ -124,15 +124,15 @@ def decode(scores: ArrayLike, code: ArrayLike, loss: LossLike = "hamming") -> De
 
     Distances that overflow still choose rightly:
 
-    >>> found = decode([[9000.0, 1e4, 9500.0]], code, loss="exponential")
-    >>> found.winner, found.distances, found.log_distances
+    >>> result = decode([[9000.0, 1e4, 9500.0]], code, loss="exponential")
+    >>> result.winner, result.distances, result.log_distances
     (array([1]), array([[inf, inf, inf]]), array([[10000.,  9500., 10000.]]))
     """
     matrix = as_code(code)
     decoder = _Decoder(decoding_loss(loss), matrix)
-    table = check_scores(scores, matrix.shape[1])
-    n, (k, l) = len(table), matrix.shape
-    # (k, n), so that every loop over the examples of a chunk is contiguous; the answer is its transpose
+    f = check_scores(scores, matrix.shape[1])
+    n, (k, l) = len(f), matrix.shape
+    # (k, n), so that every loop over the examples of a chunk is contiguous; the result is its transpose
     distances = np.empty((k, n))
     winner = np.empty(n, dtype=np.intp)
     tied = np.empty(n, dtype=np.bool_)
@@ -140,7 +140,7 @@ def decode(scores: ArrayLike, code: ArrayLike, loss: LossLike = "hamming") -> De
 
     def decode_chunk(start: int) -> _Logs | None:
         chunk = slice(start, start + step)
-        decoded = decoder(table[chunk].astype(np.float64, copy=False))
+        decoded = decoder(f[chunk].astype(np.float64, copy=False))
         winner[chunk], tied[chunk], distances[:, chunk] = decoded.winner, decoded.tied, decoded.distances
         return None if decoded.logs is None else (start + decoded.close, decoded.logs)
 
@@ -152,7 +152,7 @@ def _map_chunks(function: Callable[[int], _Logs | None], starts: range) -> list[
     """Call for every chunk, side by side in as many threads as BLAS may use.
 
     A product of one chunk is too small for BLAS to share out among threads: left to itself it loses time
-    where the machine is idle, and stalls where it is not.
+    where the classifier is idle, and stalls where it is not.
     """
     blas = _threadpools().select(user_api="blas")
     n_threads = max((library["num_threads"] for library in blas.info()), default=1)
@@ -173,15 +173,15 @@ def decoding_loss(loss: LossLike) -> MarginLoss:
 
 
 def check_scores(scores: ArrayLike, l: int) -> NDArray[Any]:
-    table = np.asarray(scores)
-    if table.ndim != 2 or table.shape[1] != l:
+    f = np.asarray(scores)
+    if f.ndim != 2 or f.shape[1] != l:
         raise ValueError(
             f"scores must be a matrix with one row for each example and {l} columns, as many as the code, "
-            f"found shape {table.shape}"
+            f"found shape {f.shape}"
         )
-    if table.dtype.kind not in "iufb":
-        raise ValueError(f"scores must be real numbers, found dtype {table.dtype}")
-    return table
+    if f.dtype.kind not in "iufb":
+        raise ValueError(f"scores must be real numbers, found dtype {f.dtype}")
+    return f
 
 
 class _Chunk(NamedTuple):

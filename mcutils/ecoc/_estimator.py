@@ -31,7 +31,7 @@ class OutputCode(BinaryReduction):
         A binary classifier with ``decision_function``, or else ``predict_proba``; one clone is fitted to
         each column of the code. From probabilities the score is the log-odds
         :math:`\log \frac{p}{1 - p}`, where p is kept at least :math:`2^{-52}` away from 0 and 1, so that
-        a machine that is certain scores :math:`\pm 36.04` and not infinity.
+        a classifier that is certain scores :math:`\pm 36.04` and not infinity.
     code : {"all-pairs", "one-vs-all", "exhaustive", "dense", "sparse"} or (k, l) array-like
         The code; rows in the order of ``classes_``. See :func:`all_pairs`, :func:`one_vs_all`,
         :func:`exhaustive`, :func:`dense`, :func:`sparse` and :func:`check_code`.
@@ -51,7 +51,7 @@ class OutputCode(BinaryReduction):
     code_ : (k, l) int8 array
         The code in use.
     estimators_ : list of estimator
-        The l fitted machines; that of column s was trained on the examples with
+        The l fitted classifiers; that of column s was trained on the examples with
         :math:`M(y_i, s) \ne 0`, labelled :math:`M(y_i, s)`.
     n_features_in_ : int
         Number of features seen in ``fit``.
@@ -69,10 +69,10 @@ class OutputCode(BinaryReduction):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = load_iris(return_X_y=True)
-    >>> machine = OutputCode(LogisticRegression(), code="all-pairs", decoding="logistic").fit(X, y)
-    >>> machine.code_.shape, machine.column_scores(X).shape
+    >>> model = OutputCode(LogisticRegression(), code="all-pairs", decoding="logistic").fit(X, y)
+    >>> model.code_.shape, model.column_scores(X).shape
     ((3, 3), (150, 3))
-    >>> machine.score(X, y) > 0.95
+    >>> model.score(X, y) > 0.95
     True
     """
 
@@ -136,7 +136,7 @@ class OutputCode(BinaryReduction):
         return -(decoded.distances if decoded.log_distances is None else decoded.log_distances)
 
     def training_error_bound(self, X: Any, y: ArrayLike) -> TrainingErrorBound:
-        """:func:`training_error_bound` of the fitted machines on examples, usually those of ``fit``.
+        """:func:`training_error_bound` of the fitted classifiers on examples, usually those of ``fit``.
 
         Parameters
         ----------

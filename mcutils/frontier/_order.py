@@ -51,24 +51,24 @@ def mean_order(
     >>> halves == true
     True
     """
-    table, labels = validate_data(RidgeOneVsAll(), X, y, accept_sparse="csr", dtype=np.float64)
+    points, labels = validate_data(RidgeOneVsAll(), X, y, accept_sparse="csr", dtype=np.float64)
     classes, codes = class_codes(labels)
     weights = checked_weights(sample_weight, classes, codes)
     k, alpha = len(classes), number(alpha, "alpha", above=0)
     sizes = np.bincount(codes, weights)
-    if issparse(table):
-        if table.shape[1] > DIRECT:
+    if issparse(points):
+        if points.shape[1] > DIRECT:
             raise ValueError(
-                f"X must have at most {DIRECT} features where it is sparse, found {table.shape[1]}: "
+                f"X must have at most {DIRECT} features where it is sparse, found {points.shape[1]}: "
                 "take the order 'confusion' instead of 'means', or fewer features"
             )
-        rows = centred_rows(table, weights)
+        rows = centred_rows(points, weights)
         means = rows.sums(codes, k) / sizes[:, None]
         scatter = rows.gram() - (means.T * sizes) @ means
     else:
         with np.errstate(over="ignore", invalid="ignore"):
-            means = class_sums(table, codes, weights, k) / sizes[:, None]
-            inside = table - means[codes]
+            means = class_sums(points, codes, weights, k) / sizes[:, None]
+            inside = points - means[codes]
             scatter = (inside.T * weights) @ inside
     # in these coordinates the metric is the Euclidean one, up to a factor
     factor = Factor(scatter, alpha, rescale=True)
@@ -109,12 +109,12 @@ def spectral_order(affinity: ArrayLike) -> Ints:
     >>> spectral_order([[9, 0, 3, 0], [0, 9, 0, 2], [3, 1, 9, 0], [0, 2, 0, 9]]).reshape(2, 2).tolist()
     [[0, 2], [1, 3]]
     """
-    table = np.asarray(affinity, dtype=np.float64)
-    if table.ndim != 2 or len(table) != len(table.T) or not len(table):
-        raise ValueError(f"affinity must be square, with a row for each class, found shape {table.shape}")
-    if not np.isfinite(table).all() or table.min() < 0:
+    points = np.asarray(affinity, dtype=np.float64)
+    if points.ndim != 2 or len(points) != len(points.T) or not len(points):
+        raise ValueError(f"affinity must be square, with a row for each class, found shape {points.shape}")
+    if not np.isfinite(points).all() or points.min() < 0:
         raise ValueError("affinity must be finite and at least 0")
-    near = (table + table.T) / 2
+    near = (points + points.T) / 2
     np.fill_diagonal(near, 0.0)
     near += near.mean() / 1000
     np.fill_diagonal(near, 0.0)

@@ -70,8 +70,8 @@ class RidgeOneVsAll(LinearClassifierMixin, ScoreClassifier):
     >>> import numpy as np
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> machine = RidgeOneVsAll().fit(X, y)
-    >>> machine.coef_.shape, bool(np.allclose(machine.decision_function(X).sum(axis=1), 1))
+    >>> model = RidgeOneVsAll().fit(X, y)
+    >>> model.coef_.shape, bool(np.allclose(model.decision_function(X).sum(axis=1), 1))
     ((3, 4), True)
     """
 
@@ -83,7 +83,7 @@ class RidgeOneVsAll(LinearClassifierMixin, ScoreClassifier):
         self.alpha = alpha
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Solve all machines.
+        """Solve all classifiers.
 
         Parameters
         ----------
@@ -244,7 +244,7 @@ class _CentredThinRows(_CentredRows):
         return self.weights * leverage
 
 
-@np.errstate(over="ignore", invalid="ignore")  # said in a sentence
+@np.errstate(over="ignore", invalid="ignore")  # a sentence reports it
 def centred_rows(X: Any, weights: Floats) -> _CentredRows:
     if not issparse(X):
         return _CentredRows(X, weights)
@@ -301,14 +301,14 @@ class Factor:
 
 @dataclass(frozen=True)
 class _Ridge:
-    """The machines; and what each example has of its own score, if a matrix was factorised."""
+    """The classifiers; and what each example has of its own score, if a matrix was factorised."""
 
     weights: Floats
     biases: Floats
     own: Callable[[], Floats]
 
 
-@np.errstate(over="ignore", invalid="ignore")  # said in a sentence
+@np.errstate(over="ignore", invalid="ignore")  # a sentence reports it
 def _ridge(rows: _CentredRows, codes: Ints, k: int, alpha: float) -> _Ridge:
     m, d = rows.shape
     share = rows.weights / rows.total
@@ -336,11 +336,11 @@ def _own_of_pairs(kernel: Floats, factor: Factor) -> Floats:
 
 
 def _by_conjugate_gradients(rows: _CentredThinRows, sums: Floats, alpha: float) -> Floats:
-    """The same machines, the equations of each class solved until the residual is small."""
+    """The same classifiers, the equations of each class solved until the residual is small."""
     m, d = rows.shape
     diagonal = (rows.diagonal() + alpha)[:, None]
     _refuse_overflow(diagonal)
-    weights, found, worst = rows.weights[:, None], np.zeros_like(sums), 0.0
+    weights, solution, worst = rows.weights[:, None], np.zeros_like(sums), 0.0
     size = max(1, 8 * _CHUNK // (m + d))
     for start in range(0, len(sums), size):
         live = np.arange(start, min(start + size, len(sums)))
@@ -358,7 +358,7 @@ def _by_conjugate_gradients(rows: _CentredThinRows, sums: Floats, alpha: float) 
                 break
             bent = rows.back(weights * rows.times(direction)) + alpha * direction
             step = before / (direction * bent).sum(axis=0)
-            found[live] += (step * direction).T
+            solution[live] += (step * direction).T
             residual = residual - step * bent
             nearer = residual / diagonal
             after = (residual * nearer).sum(axis=0)
@@ -371,7 +371,7 @@ def _by_conjugate_gradients(rows: _CentredThinRows, sums: Floats, alpha: float) 
             f"the equations are solved up to {worst:.2g} of their right hand side, not {_RESIDUAL:g}, "
             f"in {_MOST_STEPS} steps: increase alpha",
         )
-    return found
+    return solution
 
 
 def class_sums(rows: Any, codes: Ints, weights: Floats, k: int) -> Any:
@@ -392,14 +392,14 @@ def leave_one_out_confusion(
 ) -> Floats:
     r"""Leave-one-out confusion matrix of :class:`RidgeOneVsAll`, without refitting.
 
-    The machine is :class:`RidgeOneVsAll`. No machine is trained anew: with
+    The classifier is :class:`RidgeOneVsAll`. No classifier is trained anew: with
     :math:`h_i = w_i \big(1 / \sum_j w_j + x_i^\top (X^\top X + \alpha I)^{-1} x_i\big)`, all centred, the
     scores without example i are :math:`(f(x_i) - h_i e_{y_i}) / (1 - h_i)` (lem-frontier-leave-one-out). So
     it is enough to take :math:`h_i` off the score of the own class.
 
     Of a sparse matrix with more than 4096 examples and more than 4096 features no :math:`h_i` is computed.
     There the examples of each class are dealt out in turn to five parts, and each part is predicted by a
-    machine trained on the four others.
+    classifier trained on the four others.
 
     Parameters
     ----------
@@ -425,42 +425,42 @@ def leave_one_out_confusion(
            [  6,  62,   0],
            [  0,   0, 119]])
     """
-    table, labels = validate_data(RidgeOneVsAll(), X, y, accept_sparse="csr", dtype=np.float64)
+    points, labels = validate_data(RidgeOneVsAll(), X, y, accept_sparse="csr", dtype=np.float64)
     classes, codes = class_codes(labels)
     weights = checked_weights(sample_weight, classes, codes)
     k, alpha = len(classes), number(alpha, "alpha", above=0)
-    rows = centred_rows(table, weights)
+    rows = centred_rows(points, weights)
     if rows.direct:
         solution = _ridge(rows, codes, k, alpha)
-        guess = _guess(table, solution, codes, solution.own())
+        guess = _guess(points, solution, codes, solution.own())
     else:
-        guess = _held_out(table, codes, weights, k, alpha)
+        guess = _held_out(points, codes, weights, k, alpha)
     counts: Floats = np.zeros((k, k))
     np.add.at(counts, (codes, guess), weights)
     return counts
 
 
-def _guess(table: Any, found: _Ridge, codes: Ints, own: Floats) -> Ints:
+def _guess(points: Any, solution: _Ridge, codes: Ints, own: Floats) -> Ints:
     """The class of the largest score, where each example's own share is taken off."""
     guess = np.empty_like(codes)
-    size = max(1, _CHUNK // len(found.biases))
+    size = max(1, _CHUNK // len(solution.biases))
     for start in range(0, len(codes), size):
         part = slice(start, start + size)
-        scores = table[part] @ found.weights.T + found.biases
+        scores = points[part] @ solution.weights.T + solution.biases
         scores[np.arange(len(scores)), codes[part]] -= own[part]
         guess[part] = scores.argmax(axis=1)
     return guess
 
 
-def _held_out(table: Any, codes: Ints, weights: Floats, k: int, alpha: float) -> Ints:
+def _held_out(points: Any, codes: Ints, weights: Floats, k: int, alpha: float) -> Ints:
     """The scores of five models, each for the part that it was not trained on."""
     guess, part = np.empty_like(codes), np.empty_like(codes)
     for rows in members(codes, k):
         part[rows] = np.arange(len(rows)) % 5
     for fifth in range(5):
         train, test = np.flatnonzero(part != fifth), np.flatnonzero(part == fifth)
-        solution = _ridge(centred_rows(table[train], weights[train]), codes[train], k, alpha)
-        guess[test] = _guess(table[test], solution, codes[test], np.zeros(len(test)))
+        solution = _ridge(centred_rows(points[train], weights[train]), codes[train], k, alpha)
+        guess[test] = _guess(points[test], solution, codes[test], np.zeros(len(test)))
     return guess
 
 

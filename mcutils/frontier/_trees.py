@@ -149,37 +149,37 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.n_examples_ = np.zeros(len(rounds), dtype=np.intp)
 
     def _fit_next(self, X: Any, parts: Sequence[Ints], weights: Floats | None) -> None:
-        """A machine that tells the parts apart; where fewer than two have examples, the number of one."""
+        """A classifier that separates the parts; where fewer than two have examples, the number of one."""
         sizes = [len(part) for part in parts]
         self.n_examples_[len(self.estimators_)] = sum(sizes)
         if np.count_nonzero(sizes) < 2:
             self.estimators_.append(int(np.argmax(sizes)))
             return
         rows = np.concatenate(parts)
-        # in the order in which they came: some machines look at one after the other
+        # in the order in which they came: some classifiers look at one after the other
         into_order = np.argsort(rows, kind="stable")
         rows = rows[into_order]
         known = {} if weights is None else {"sample_weight": weights[rows]}
         targets = np.repeat(np.arange(len(parts)), sizes)[into_order]
-        machine = clone(self._base())
+        classifier = clone(self._base())
         try:
-            self.estimators_.append(machine.fit(_safe_indexing(X, rows), targets, **known))
+            self.estimators_.append(classifier.fit(_safe_indexing(X, rows), targets, **known))
         except Exception as error:
             place = f"node {len(self.estimators_)} of {len(self.children_)} (counted from 0)"
-            error.add_note(f"This was raised by {machine!r} while fitting {place}.")
+            error.add_note(f"This was raised by {classifier!r} while fitting {place}.")
             raise
 
-    def _answers(self, node: int, X: Any, rows: Ints) -> Ints:
+    def _sides(self, node: int, X: Any, rows: Ints) -> Ints:
         """The number of the child to which a node sends some of the examples."""
-        machine = self.estimators_[node]
-        if isinstance(machine, int) or not len(rows):
-            return np.full(len(rows), machine if isinstance(machine, int) else 0)
-        answers: Ints = machine.predict(_safe_indexing(X, rows))
-        return answers
+        classifier = self.estimators_[node]
+        if isinstance(classifier, int) or not len(rows):
+            return np.full(len(rows), classifier if isinstance(classifier, int) else 0)
+        sides: Ints = classifier.predict(_safe_indexing(X, rows))
+        return sides
 
     def _right(self, node: int, X: Any, parts: Sequence[Ints]) -> Bools:
         """Of the examples below each child, all in a row, which the node sends to it."""
-        sent = [self._answers(node, X, rows) == number for number, rows in enumerate(parts)]
+        sent = [self._sides(node, X, rows) == number for number, rows in enumerate(parts)]
         return np.concatenate(sent)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -199,28 +199,28 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return labels
         from ..jit import descend as jit
 
-        table = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        answer = np.empty(len(table), dtype=np.intp)
-        jit.leaves(table, *self._linear, answer)
-        labels = self.classes_[answer]
+        points = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        leaves = np.empty(len(points), dtype=np.intp)
+        jit.leaves(points, *self._linear, leaves)
+        labels = self.classes_[leaves]
         return labels
 
     def _descended(self, X: Any) -> Ints:
-        """The leaves, by the machines' own answers, a node at a time."""
+        """The leaves, by the classifiers' own predictions, a node at a time."""
         k, n = len(self.classes_), X.shape[0]
         at = np.empty(n, dtype=np.intp)
         waiting = {k + len(self.children_) - 1: np.arange(n)}
         for node in range(len(self.children_) - 1, -1, -1):
             rows = waiting.pop(k + node)
-            answers = self._answers(node, X, rows)
+            sides = self._sides(node, X, rows)
             for place, child in enumerate(self.children_[node].tolist()):
-                waiting[child] = rows[answers == place]
+                waiting[child] = rows[sides == place]
         for leaf, rows in waiting.items():
             at[rows] = leaf
         return at
 
     def _stack(self, X: Any) -> None:
-        """If all machines are linear, keep them in one table, where a compiled loop can read them.
+        """If all classifiers are linear, keep them in one table, where a compiled loop can read them.
 
         Where they learnt from sparse rows they go without: such rows are sent on a node at a time, and their
         tables are large.
@@ -229,28 +229,28 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if issparse(X):
             return
         plain = LinearClassifierMixin.decision_function
-        for machine, children in zip(self.estimators_, self.children_, strict=True):
-            if isinstance(machine, (int, LinearDiscriminantAnalysis)):
+        for classifier, children in zip(self.estimators_, self.children_, strict=True):
+            if isinstance(classifier, (int, LinearDiscriminantAnalysis)):
                 continue
             # SVC has a weight vector for each pair of more than two classes
-            if not is_linear(machine) or (
-                len(children) > 2 and getattr(type(machine), "decision_function", None) is not plain
+            if not is_linear(classifier) or (
+                len(children) > 2 and getattr(type(classifier), "decision_function", None) is not plain
             ):
                 return
         weights: list[Floats] = []
         biases: list[Floats] = []
-        for machine in self.estimators_:
-            if isinstance(machine, int):  # always the same child: no weights, and the bias decides
+        for classifier in self.estimators_:
+            if isinstance(classifier, int):  # always the same child: no weights, and the bias decides
                 weights.append(np.zeros((1, self.n_features_in_)))
-                biases.append(np.array([2.0 * machine - 1.0]))
+                biases.append(np.array([2.0 * classifier - 1.0]))
             else:
-                weights.append(machine.coef_)
-                biases.append(np.ravel(machine.intercept_))
+                weights.append(classifier.coef_)
+                biases.append(np.ravel(classifier.intercept_))
         rows = np.cumsum([0, *map(len, biases[:-1])])
-        table = np.ascontiguousarray(np.vstack(weights), dtype=np.float64)
+        points = np.ascontiguousarray(np.vstack(weights), dtype=np.float64)
         starts = np.cumsum([0, *map(len, self.children_)])
         children = np.concatenate(self.children_)
-        self._linear = table, np.concatenate(biases, dtype=np.float64), rows, children, starts
+        self._linear = points, np.concatenate(biases, dtype=np.float64), rows, children, starts
 
     def _known(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, Ints, Floats]:
         """Examples to be judged on, their classes as numbers, and their weights."""
@@ -282,10 +282,10 @@ class FilterTree(_Tree):
     r"""A tournament whose matches are learnt from the examples that reach them (def-frontier-filter-tree).
 
     Neighbours in the order meet, and the last of an odd number has a bye, as in
-    :func:`mcutils.reduction.tournament`. The machine of a match learns which of the two sides has the label,
-    from the examples whose label has won all its matches before (alg-frontier-filter-tree); so the machines
-    are trained from the leaves to the root, k - 1 of them. To predict, the way goes from the root to a leaf:
-    :math:`\lceil \log_2 k \rceil` machines are asked.
+    :func:`mcutils.reduction.tournament`. The classifier of a match learns which of the two sides has the
+    label, from the examples whose label has won all its matches before (alg-frontier-filter-tree); so the
+    classifiers are trained from the leaves to the root, k - 1 of them. To predict, the way goes from the root
+    to a leaf: :math:`\lceil \log_2 k \rceil` classifiers predict.
 
     Parameters
     ----------
@@ -311,10 +311,10 @@ class FilterTree(_Tree):
     depth_ : int
         Number of rounds.
     estimators_ : list of k - 1 estimators
-        The machines of the matches; where no example came to one side, the number of the side that always
+        The classifiers of the matches; where no example came to one side, the number of the side that always
         wins.
     n_examples_ : int array
-        How many examples each machine was trained on.
+        How many examples each classifier was trained on.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : (d,) array of str
@@ -322,21 +322,21 @@ class FilterTree(_Tree):
 
     Notes
     -----
-    Machines known to be linear are not asked one by one: a compiled loop goes from the root to the leaf. It
-    adds up in another order than they do alone, so that a score that is zero but for rounding may get another
-    sign.
+    Classifiers known to be linear do not predict one by one: a compiled loop goes from the root to the leaf.
+    It adds up in another order than they do alone, so that a score that is zero but for rounding may get
+    another sign.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> machine = FilterTree(order=[1, 2, 0]).fit(X, y)
-    >>> [children.tolist() for children in machine.children_]
+    >>> model = FilterTree(order=[1, 2, 0]).fit(X, y)
+    >>> [children.tolist() for children in model.children_]
     [[1, 2], [3, 0]]
-    >>> found = machine.eliminations(X, y)
-    >>> found.entered.astype(int).tolist(), found.lost.astype(int).tolist()
+    >>> result = model.eliminations(X, y)
+    >>> result.entered.astype(int).tolist(), result.lost.astype(int).tolist()
     ([100, 147], [3, 0])
-    >>> round(found.error, 4) == round(1 - machine.score(X, y), 4), round(found.path_bound, 4)
+    >>> round(result.error, 4) == round(1 - model.score(X, y), 4), round(result.path_bound, 4)
     (True, 0.02)
     """
 
@@ -352,7 +352,7 @@ class FilterTree(_Tree):
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train the machines of all matches, from the first round to the last.
+        """Train the classifiers of all matches, from the first round to the last.
 
         Parameters
         ----------
@@ -399,12 +399,12 @@ class FilterTree(_Tree):
         -------
         FilterTree
         """
-        table = np.asarray(costs, dtype=np.float64)
-        if table.ndim != 2 or table.shape[1] < 2 or not np.isfinite(table).all():
+        points = np.asarray(costs, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] < 2 or not np.isfinite(points).all():
             raise ValueError(
-                f"costs must be finite, a row for each example and k >= 2 columns, found shape {table.shape}"
+                f"costs must be finite, a row for each example and k >= 2 columns, found shape {points.shape}"
             )
-        k = table.shape[1]
+        k = points.shape[1]
         labels = np.arange(k) if classes is None else np.asarray(classes)
         if labels.shape != (k,) or not np.array_equal(np.unique(labels), labels):
             raise ValueError(f"classes must be {k} labels, sorted and different, found {labels.tolist()}")
@@ -414,17 +414,17 @@ class FilterTree(_Tree):
         if "sample_weight" not in signature(base.fit).parameters:
             raise ValueError(f"costs are weights of examples, but {base!r} does not take sample_weight")
         seed(self.random_state)
-        X, every = selectable(X), np.arange(len(table))
+        X, every = selectable(X), np.arange(len(points))
         validate_data(self, X, reset=True, skip_check_array=True)
-        check_consistent_length(X, table)
+        check_consistent_length(X, points)
         self.classes_ = labels
         self._grow(self._ordered(X, every, None), 2)
         winners: list[Any] = list(range(k))
         for node, (first, second) in enumerate(self.children_):
-            lead = table[every, winners[second]] - table[every, winners[first]]
+            lead = points[every, winners[second]] - points[every, winners[first]]
             sides = [np.flatnonzero(lead > 0), np.flatnonzero(lead < 0)]
             self._fit_next(X, sides, np.abs(lead))
-            won = self._answers(node, X, every)
+            won = self._sides(node, X, every)
             winners.append(np.where(won == 1, winners[second], winners[first]))
         self._stack(X)
         return self
@@ -463,8 +463,8 @@ class LabelTree(_Tree):
     r"""A tree of sets of labels, with a classifier of few classes at each node (def-frontier-label-tree).
 
     Neighbours in the order are joined, ``branching`` at a time, then the joined ones, until one set is left.
-    The machine of a node learns, from all examples whose label is in its set, in which part the label is. To
-    predict, the way goes from the root to a leaf.
+    The classifier of a node learns, from all examples whose label is in its set, in which part the label is.
+    To predict, the way goes from the root to a leaf.
 
     Parameters
     ----------
@@ -472,7 +472,7 @@ class LabelTree(_Tree):
         A classifier, by default :class:`RidgeOneVsAll`. A clone is fitted to each node, labels from 0 on for
         the parts in their order. Only its ``predict`` is used.
     branching : int
-        The most children of a node, at least 2. From k on the tree is flat: one machine for all classes.
+        The most children of a node, at least 2. From k on the tree is flat: one classifier for all classes.
     order : {"given", "random", "confusion", "means"} or array-like of labels
         The order of the leaves, as for :class:`FilterTree`.
     random_state : int, RandomState or None
@@ -491,9 +491,9 @@ class LabelTree(_Tree):
     depth_ : int
         The height of the root.
     estimators_ : list of N estimators
-        The machines of the nodes.
+        The classifiers of the nodes.
     n_examples_ : int array
-        How many examples each machine was trained on.
+        How many examples each classifier was trained on.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : (d,) array of str
@@ -501,18 +501,18 @@ class LabelTree(_Tree):
 
     Notes
     -----
-    Machines known to be linear are not asked one by one: a compiled loop goes from the root to the leaf. It
-    adds up in another order than they do alone, so that scores that are equal but for rounding may be ordered
-    otherwise.
+    Classifiers known to be linear do not predict one by one: a compiled loop goes from the root to the leaf.
+    It adds up in another order than they do alone, so that scores that are equal but for rounding may be
+    ordered otherwise.
 
     Examples
     --------
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
-    >>> machine = LabelTree(branching=4).fit(X, y)
-    >>> [children.tolist() for children in machine.children_], machine.depth_
+    >>> model = LabelTree(branching=4).fit(X, y)
+    >>> [children.tolist() for children in model.children_], model.depth_
     ([[0, 6, 5, 9], [1, 8, 2, 3], [4, 7], [10, 11, 12]], 2)
-    >>> machine.score(X, y) > 0.9
+    >>> model.score(X, y) > 0.9
     True
     """
 
@@ -530,7 +530,7 @@ class LabelTree(_Tree):
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train the machines of all nodes.
+        """Train the classifiers of all nodes.
 
         Parameters
         ----------

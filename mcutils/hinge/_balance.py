@@ -25,7 +25,7 @@ def balanced_multipliers(multipliers: ArrayLike, y: ArrayLike, cost: ArrayLike |
     y : (m,) array-like of int
         The true classes, 0 to k - 1.
     cost : (k, k) array-like, optional
-        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+        :math:`\Delta`: rows are true classes, columns predictions. By default every mistake costs 1.
 
     Returns
     -------
@@ -63,15 +63,15 @@ def balanced_multipliers(multipliers: ArrayLike, y: ArrayLike, cost: ArrayLike |
     rows, columns = np.concatenate([first, second]), np.concatenate([pairs, pairs])
     balance = coo_array((np.repeat([1.0, -1.0], len(pairs)), (rows, columns)), shape=(k, len(pairs)))
     worth = problem.costs[first, second]
-    answer = linprog(
+    solved = linprog(
         -worth,
         A_eq=balance.tocsr(),
         b_eq=np.zeros(k),
         bounds=np.column_stack([np.zeros(len(pairs)), most]),
         method="highs-ds",
     )
-    if answer.x is not None:
-        flow[first, second] *= np.clip(answer.x / most, 0.0, 1.0)
+    if solved.x is not None:
+        flow[first, second] *= np.clip(solved.x / most, 0.0, 1.0)
     before = np.zeros((k, k))
     np.add.at(before, labels, A)
     _cancel(flow)  # the solver's balance is not exact

@@ -16,10 +16,10 @@ from .._typing import Floats
 class ClassMap:
     r"""A class-sensitive map :math:`\Psi(x, y) = B_y \otimes x` (def-hinge-map).
 
-    Row y of the matrix B describes the class y by p numbers. A machine with parameters V, a (p, d) matrix,
-    has the scores :math:`\langle V, \Psi(x, y) \rangle = B_y V x`, so it is the linear machine with the rows
-    :math:`W = B V`. With the block map, B = I, V is W itself. Where two rows of B have a column in common,
-    what is learned for it serves both classes.
+    Row y of the matrix B describes the class y by p numbers. A classifier with parameters V, a (p, d) matrix,
+    has the scores :math:`\langle V, \Psi(x, y) \rangle = B_y V x`, so it is the linear classifier with the
+    rows :math:`W = B V`. With the block map, B = I, V is W itself. Where two rows of B have a column in
+    common, what is learned for it serves both classes.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class ClassMap:
 
     @classmethod
     def block(cls, k: int) -> Self:
-        """The map of k separate blocks, B = I: the machine with one vector for each class.
+        """The map of k separate blocks, B = I: the classifier with one vector for each class.
 
         Parameters
         ----------

@@ -22,7 +22,7 @@ def gaps(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floa
     y : (m,) array-like of int
         The true classes, 0 to k - 1.
     cost : (k, k) array-like, optional
-        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+        :math:`\Delta`: rows are true classes, columns predictions. By default every mistake costs 1.
 
     Returns
     -------
@@ -35,8 +35,8 @@ def gaps(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floa
     >>> gaps([[2.0, 1.5, 0.0]], [0], cost=[[0, 1, 4], [1, 0, 1], [1, 1, 0]])
     array([[0. , 0.5, 2. ]])
     """
-    table, labels, costs = _check(scores, y, cost)
-    return score_gaps(table, labels, costs)
+    f, labels, costs = _check(scores, y, cost)
+    return score_gaps(f, labels, costs)
 
 
 def crammer_singer(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floats:
@@ -51,7 +51,7 @@ def crammer_singer(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = Non
     y : (m,) array-like of int
         The true classes, 0 to k - 1.
     cost : (k, k) array-like, optional
-        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+        :math:`\Delta`: rows are true classes, columns predictions. By default every mistake costs 1.
 
     Returns
     -------
@@ -81,8 +81,8 @@ def weston_watkins(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = Non
 def loss_augmented(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Ints:
     r"""The active class, :math:`\arg\max_r (\Delta(y_i, r) + f_r(x_i))`: that of the largest gap.
 
-    Ties go to the true class if it is among the largest, otherwise to the smallest class. So the answer is
-    the true class exactly where the Crammer-Singer loss is 0.
+    Ties go to the true class if it is among the largest, otherwise to the smallest class. So it is the
+    true class exactly where the Crammer-Singer loss is 0.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def loss_augmented(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = Non
     y : (m,) array-like of int
         The true classes, 0 to k - 1.
     cost : (k, k) array-like, optional
-        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+        :math:`\Delta`: rows are true classes, columns predictions. By default every mistake costs 1.
 
     Returns
     -------
@@ -102,15 +102,15 @@ def loss_augmented(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = Non
     >>> loss_augmented([[2.0, 1.5, 1.5], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [0, 0, 1])
     array([1, 0, 0])
     """
-    table, labels, costs = _check(scores, y, cost)
-    return _active(score_gaps(table, labels, costs), labels)
+    f, labels, costs = _check(scores, y, cost)
+    return _active(score_gaps(f, labels, costs), labels)
 
 
 def crammer_singer_subgradient(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floats:
     r"""A subgradient of the Crammer-Singer loss with respect to the scores of each example.
 
     It is the gradient :math:`e_r - e_y` of one active gap, that of the class r which :func:`loss_augmented`
-    answers, and 0 where that is the true class. At a tie every convex combination of the gradients of the
+    returns, and 0 where that is the true class. At a tie every convex combination of the gradients of the
     active gaps is one too (prop-subgradient-max).
 
     With respect to W it is the outer product with the example: row r is x, and row y is -x.
@@ -122,7 +122,7 @@ def crammer_singer_subgradient(scores: ArrayLike, y: ArrayLike, cost: ArrayLike 
     y : (m,) array-like of int
         The true classes, 0 to k - 1.
     cost : (k, k) array-like, optional
-        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+        :math:`\Delta`: rows are true classes, columns predictions. By default every mistake costs 1.
 
     Returns
     -------
@@ -134,8 +134,8 @@ def crammer_singer_subgradient(scores: ArrayLike, y: ArrayLike, cost: ArrayLike 
     array([[-1.,  1.,  0.],
            [ 0.,  0.,  0.]])
     """
-    table, labels, costs = _check(scores, y, cost)
-    return score_slopes("crammer_singer", score_gaps(table, labels, costs), labels)
+    f, labels, costs = _check(scores, y, cost)
+    return score_slopes("crammer_singer", score_gaps(f, labels, costs), labels)
 
 
 def weston_watkins_subgradient(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None = None) -> Floats:
@@ -154,8 +154,8 @@ def weston_watkins_subgradient(scores: ArrayLike, y: ArrayLike, cost: ArrayLike 
     array([[-2.,  1.,  1.],
            [ 0.,  0.,  0.]])
     """
-    table, labels, costs = _check(scores, y, cost)
-    return score_slopes("weston_watkins", score_gaps(table, labels, costs), labels)
+    f, labels, costs = _check(scores, y, cost)
+    return score_slopes("weston_watkins", score_gaps(f, labels, costs), labels)
 
 
 def lipschitz(loss: str, k: int) -> float:
@@ -200,8 +200,8 @@ def total(loss: str, gaps: Floats) -> Floats:
 
 
 def _check(scores: ArrayLike, y: ArrayLike, cost: ArrayLike | None) -> tuple[Floats, Ints, Floats]:
-    table = score_table(scores)
-    return table, class_labels(y, *table.shape), cost_matrix(cost, table.shape[1])
+    f = score_table(scores)
+    return f, class_labels(y, *f.shape), cost_matrix(cost, f.shape[1])
 
 
 def _active(gaps: Floats, labels: Ints) -> Ints:

@@ -1,4 +1,4 @@
-"""The problem that objectives, duals and solvers share: losses, labels, costs and prices, checked once."""
+"""The problem that objectives, duals and solvers share: losses, labels, costs and penalties, checked once."""
 
 from math import isfinite
 from typing import Any
@@ -13,12 +13,12 @@ from ..certificate import Certificate
 from ._class_map import ClassMap, example_matrix
 from ._losses import HINGES, score_gaps, score_slopes, total
 
-# Multipliers may exceed their price by this part of it, which is rounding.
+# Multipliers may exceed their penalty by this part of it, which is rounding.
 _BEYOND = 1e-9
 
 
 class HingeProblem:
-    r"""What the machine minimises, but for the examples: the labels, and what their mistakes cost.
+    r"""What the classifier minimises, but for the examples: the labels, and what their mistakes cost.
 
     :math:`\frac12 \sum_r \|f_r\|^2 + \sum_i C s_i \ell_i(f)`, with a Crammer-Singer or a Weston-Watkins hinge
     of the gaps :math:`g_{ir} = \Delta(y_i, r) + f_r(x_i) - f_{y_i}(x_i)`. Functions of :mod:`mcutils.dual`
@@ -36,9 +36,9 @@ class HingeProblem:
         The true classes, 0 to k - 1.
     loss : {"crammer_singer", "weston_watkins"}
     C : float
-        The price of loss, positive.
+        The factor of the losses, positive.
     cost : (k, k) array-like, optional
-        :math:`\Delta`: rows are true classes, columns answers. By default every mistake costs 1.
+        :math:`\Delta`: rows are true classes, columns predictions. By default every mistake costs 1.
     sample_weight : (m,) array-like, optional
         :math:`s_i \ge 0`, by default 1.
     n_classes : int, optional
@@ -51,7 +51,7 @@ class HingeProblem:
     labels : (m,) int array
     costs : (k, k) array
         1 off the diagonal where no costs were given.
-    prices : (m,) array
+    penalties : (m,) array
         :math:`C_i = C s_i`.
     n_classes : int
 
@@ -77,7 +77,7 @@ class HingeProblem:
         n_classes: int | None = None,
     ):
         self.loss = one_of(loss, "loss", HINGES)
-        price = number(C, "C", above=0)
+        penalty = number(C, "C", above=0)
         given = np.asarray(y)
         if given.ndim != 1 or not len(given):
             raise ValueError(
@@ -95,7 +95,7 @@ class HingeProblem:
                 )
         self.labels: Ints = class_labels(given, len(given), self.n_classes)
         self.costs = cost_matrix(cost, self.n_classes)
-        self.prices: Floats = price * example_weights(sample_weight, len(given), all_zero=True)
+        self.penalties: Floats = penalty * example_weights(sample_weight, len(given), all_zero=True)
 
     @classmethod
     def of(
@@ -161,58 +161,58 @@ class HingeProblem:
 
     def multipliers(self, beta: Floats) -> Floats:
         r""":math:`\alpha` of coefficients; what rounding has made negative becomes 0."""
-        table = np.maximum(-beta, 0.0)
-        return self.without_true_classes(table)
+        A = np.maximum(-beta, 0.0)
+        return self.without_true_classes(A)
 
-    def without_true_classes(self, table: Floats) -> Floats:
+    def without_true_classes(self, A: Floats) -> Floats:
         """The table itself, with 0 for the true classes."""
-        table[np.arange(len(table)), self.labels] = 0.0
-        return table
+        A[np.arange(len(A)), self.labels] = 0.0
+        return A
 
     def load(self, multipliers: Floats) -> Floats:
-        """What must not exceed the price of each example: the sum of its multipliers, or the largest."""
+        """What must not exceed the penalty of each example: the sum of its multipliers, or the largest."""
         crammer_singer = self.loss == "crammer_singer"
         used: Floats = multipliers.sum(axis=1) if crammer_singer else multipliers.max(axis=1)
         return used
 
     def into_bounds(self, multipliers: Floats) -> Floats:
         """The table itself, refused beyond rounding, scaled down where it is beyond by rounding."""
-        table = self.without_true_classes(multipliers)
-        if not np.isfinite(table).all() or table.min() < 0:
+        A = self.without_true_classes(multipliers)
+        if not np.isfinite(A).all() or A.min() < 0:
             raise ValueError("multipliers must be finite and not negative")
-        used = self.load(table)
-        beyond = used - self.prices * (1 + _BEYOND)
+        used = self.load(A)
+        beyond = used - self.penalties * (1 + _BEYOND)
         if beyond.max() > 0:
             i = int(np.argmax(beyond))
             raise ValueError(
-                f"multipliers of an example must not exceed its price {self.prices[i]:.6g} "
+                f"multipliers of an example must not exceed its penalty {self.penalties[i]:.6g} "
                 f"({'in sum' if self.loss == 'crammer_singer' else 'each'}), found {used[i]:.6g} in row {i}"
             )
-        table /= np.maximum(
-            1.0, np.divide(used, self.prices, out=np.ones(len(table)), where=self.prices > 0)
-        )[:, None]
-        return table
+        A /= np.maximum(1.0, np.divide(used, self.penalties, out=np.ones(len(A)), where=self.penalties > 0))[
+            :, None
+        ]
+        return A
 
-    def nearest(self, table: Floats) -> Floats:
+    def nearest(self, A: Floats) -> Floats:
         """Feasible multipliers near to a table; see :func:`mcutils.dual.feasible`."""
-        near = self.without_true_classes(np.maximum(table, 0.0))
+        near = self.without_true_classes(np.maximum(A, 0.0))
         if self.loss == "weston_watkins":
-            return np.minimum(near, self.prices[:, None])
+            return np.minimum(near, self.penalties[:, None])
         used = near.sum(axis=1)
-        near *= np.divide(self.prices, used, out=np.ones(len(near)), where=used > self.prices)[:, None]
+        near *= np.divide(self.penalties, used, out=np.ones(len(near)), where=used > self.penalties)[:, None]
         return near
 
     # Values and optimality
 
     def values(self, beta: Floats, scores: Floats, gaps: Floats | None = None) -> tuple[float, float]:
-        """P and D of a machine made of feasible multipliers; of the kernel only the scores are needed.
+        """P and D of a classifier made of feasible multipliers; of the kernel only the scores are needed.
 
         Parameters
         ----------
         beta : (m, k) array
             The coefficients.
         scores : (m, k) array
-            Those of the machine on the sample, the Gram matrix times ``beta``.
+            Those of the classifier on the sample, the Gram matrix times ``beta``.
         gaps : (m, k) array, optional
             Those of the scores, where they are known.
 
@@ -222,7 +222,7 @@ class HingeProblem:
         """
         known = self.gaps(scores) if gaps is None else gaps
         square = 0.5 * float(np.vdot(beta, scores))
-        paid = float(self.prices @ self.losses(known))
+        paid = float(self.penalties @ self.losses(known))
         earned = 0.0 - float(np.vdot(beta, self.costs[self.labels]))  # the true class costs nothing
         return square + paid, earned - square
 
@@ -238,7 +238,7 @@ class HingeProblem:
     def products(self, multipliers: Floats, gaps: Floats, slack: Floats) -> Floats:
         """Each multiplier times the room in its constraint, those of the slack in the last columns.
 
-        All are 0 at an optimum. Of the machine of the multipliers, their sum is the gap between P and D.
+        All are 0 at an optimum. Of the classifier of the multipliers, their sum is the gap between P and D.
         """
         left = self._left(multipliers)
         return np.concatenate([multipliers * (slack - gaps), left * slack[:, : left.shape[1]]], axis=1)
@@ -252,25 +252,25 @@ class HingeProblem:
         ----------
         multipliers, gaps, slack : (m, k) array
         away : float
-            The distance of the machine from that of the multipliers, as a part of its norm.
+            The distance of the classifier from that of the multipliers, as a part of its norm.
 
         Returns
         -------
         dict
         """
-        price, cost = float(self.prices.max()) or 1.0, self.largest_cost()
+        penalty, cost = float(self.penalties.max()) or 1.0, self.largest_cost()
         least = min(multipliers.min(), self._left(multipliers).min())
         violated = max((gaps - slack).max(), -slack.min())
         products = np.abs(self.products(multipliers, gaps, slack))
         return {
             "stationarity": away,
             "primal": max(0.0, float(violated)) / cost,
-            "dual": max(0.0, -float(least)) / price,
-            "complementarity": float(products.max()) / (price * cost),
+            "dual": max(0.0, -float(least)) / penalty,
+            "complementarity": float(products.max()) / (penalty * cost),
         }
 
     def certificate(self, beta: Floats, scores: Floats, n_iter: int | None = None) -> Certificate:
-        """P, D and the residuals of a machine made of feasible multipliers.
+        """P, D and the residuals of a classifier made of feasible multipliers.
 
         Parameters
         ----------
@@ -297,7 +297,7 @@ class HingeProblem:
         intercept: ArrayLike | None = None,
         class_map: ClassMap | None = None,
     ) -> float:
-        r""":math:`\frac12 \|W\|_F^2 + C \sum_i s_i \ell_i(W)`, what the machine minimises.
+        r""":math:`\frac12 \|W\|_F^2 + C \sum_i s_i \ell_i(W)`, what the classifier minimises.
 
         A bias is not regularised; append a feature that is always 1 for one that is.
 
@@ -324,7 +324,7 @@ class HingeProblem:
         points = self._points(X, len(rows), "W")
         scores = points @ rows.T + _check_intercept(intercept, len(rows))
         paid = self.losses(self.gaps(score_table(scores)))
-        return _in_range(float(0.5 * np.vdot(V, V) + self.prices @ paid))
+        return _in_range(float(0.5 * np.vdot(V, V) + self.penalties @ paid))
 
     def objective_subgradient(
         self,
@@ -352,7 +352,7 @@ class HingeProblem:
         V, rows = _parameters(W, X, class_map)
         points = self._points(X, len(rows), "W")
         gaps = self.gaps(score_table(points @ rows.T))
-        slopes = self.prices[:, None] * score_slopes(self.loss, gaps, self.labels)
+        slopes = self.penalties[:, None] * score_slopes(self.loss, gaps, self.labels)
         by_class: Floats = (points.T @ slopes).T
         return V + (by_class if class_map is None else class_map.matrix.T @ by_class)
 
@@ -386,7 +386,7 @@ class HingeProblem:
             :math:`C s_i`, and is scaled down by what it is beyond.
         fit_intercept : bool
             Whether the bound is to hold for every bias. Multipliers that are not balanced, by more than 1e-9
-            of all prices in sum, are then refused.
+            of all penalties in sum, are then refused.
         X, class_map
             As in :meth:`objective`.
 
@@ -413,7 +413,7 @@ class HingeProblem:
         A = self.into_bounds(A)
         if fit_intercept:
             unpaid = self.coefficients(A).sum(axis=0)
-            if np.abs(unpaid).max() > 1e-9 * self.prices.sum():
+            if np.abs(unpaid).max() > 1e-9 * self.penalties.sum():
                 raise ValueError(
                     "multipliers must be balanced with an intercept, found that the examples of each class "
                     f"put on others, beyond what these put on it: {unpaid.tolist()}"
@@ -435,7 +435,7 @@ class HingeProblem:
         """The multipliers of the slack: one column for Crammer-Singer, else one for each class."""
         crammer_singer = self.loss == "crammer_singer"
         used = multipliers.sum(axis=1, keepdims=True) if crammer_singer else multipliers
-        left: Floats = self.prices[:, None] - used
+        left: Floats = self.penalties[:, None] - used
         return left
 
 

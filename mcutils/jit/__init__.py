@@ -3,7 +3,7 @@
 A loop stands here only where a race is won by it (see ``benchmarks/``). A file is imported by the
 function that needs it, at its first call: importing ``mcutils`` loads no compiler.
 
-What is compiled is kept on disk beside the source, or where numba is told by ``NUMBA_CACHE_DIR``, or in
+What is compiled is kept on disk beside the source, or in ``NUMBA_CACHE_DIR``, or in
 the user's own cache; the second session starts in milliseconds. If none of these is writable (a read-only
 installation and no home directory), every session compiles again.
 
@@ -101,7 +101,7 @@ def _plain(function: Function, reason: str) -> Function:
 
 
 def _warn_once(reason: str) -> None:
-    """Say what the lack of numba means, once in a process, whichever of its threads comes first."""
+    """Warn what the lack of numba means, once in a process, whichever of its threads comes first."""
     global _has_warned
     with _lock:
         if not _has_warned:

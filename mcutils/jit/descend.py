@@ -1,8 +1,8 @@
-r"""From the root of a tree of linear machines to a leaf, one example after the other.
+r"""From the root of a tree of linear classifiers to a leaf, one example after the other.
 
 Leaves are 0 to k - 1, inner node n is k + n, and the last node is the root. Node n has the children
-``children[starts[n]:starts[n + 1]]``. With two children it has one machine, and a positive score goes to the
-second; with more it has one machine for each, and the first of the largest scores wins.
+``children[starts[n]:starts[n + 1]]``. With two children it has one classifier, and a positive score goes to
+the second; with more it has one classifier for each, and the first of the largest scores wins.
 """
 
 import numpy as np
@@ -11,20 +11,20 @@ from mcutils.jit import sums_in_any_order
 
 
 @sums_in_any_order
-def leaves(X, weights, biases, rows, children, starts, answer):
+def leaves(X, weights, biases, rows, children, starts, leaf):
     """The leaf of each example.
 
     Parameters
     ----------
     X : (n, d) array
     weights : (r, d) array
-        The machines of all nodes.
+        The classifiers of all nodes.
     biases : (r,) array
     rows : (N,) int array
-        The first machine of each node.
+        The first classifier of each node.
     children : (N + k - 1,) int array
     starts : (N + 1,) int array
-    answer : (n,) int array
+    leaf : (n,) int array
         Filled with the leaves.
     """
     n_nodes, d = len(rows), X.shape[1]
@@ -43,4 +43,4 @@ def leaves(X, weights, biases, rows, children, starts, answer):
                 elif j == 0 or score > best:
                     best, where = score, j
             at = children[starts[at] + where] - k
-        answer[i] = at + np.int64(k)
+        leaf[i] = at + np.int64(k)

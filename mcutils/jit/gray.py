@@ -7,7 +7,7 @@ number is that of the trailing zeros of :math:`t` in binary. The first entry is 
     t     1 = 1   2 = 10   3 = 11   4 = 100   5 = 101   6 = 110   7 = 111
     flip    0       1        0        2         0         1         0
 
-So a sum :math:`\sum_i \sigma_i v_i` of vectors is known for all signs at the price of one addition of
+So a sum :math:`\sum_i \sigma_i v_i` of vectors is known for all signs at the cost of one addition of
 vectors each, where the definition would take :math:`L`.
 
 Both loops overwrite ``sums``, which they take as :math:`\sum_i v_i` (other, fixed vectors may have been

@@ -1,4 +1,4 @@
-r"""The machine for k classes in its dual, one example at a time (alg-solver-block).
+r"""The multi-class SVM in its dual, one example at a time (alg-solver-block).
 
 The unknowns are the coefficients :math:`\beta_{ir}` of :math:`f_r = \sum_i \beta_{ir} K(x_i, \cdot)`: the
 multipliers with their sign, :math:`\beta_{ir} = -\alpha_{ir}` for :math:`r \ne y_i`, and
@@ -26,7 +26,7 @@ from mcutils.jit import compiled, sums_in_any_order
 
 
 @compiled
-def simplex_step(appeal, beta, true, price, curvature, moved):
+def simplex_step(appeal, beta, true, penalty, curvature, moved):
     r"""The best row of Crammer and Singer while all others stay (lem-solver-simplex).
 
     With :math:`z_r = a_r - A \beta_r` and the caps :math:`c_r`, C for the true class and 0 for the others, it
@@ -44,18 +44,18 @@ def simplex_step(appeal, beta, true, price, curvature, moved):
         The gradient, and the row as it is.
     true : int
         The true class; -1 if only other classes are looked at, and that of the true one is C.
-    price, curvature : float
+    penalty, curvature : float
         C and A. Without curvature the true class takes all from the class of the largest appeal.
     moved : (k,) array
         Filled: the best row.
     """
     if curvature <= 0.0:
         moved[:] = 0.0
-        moved[np.argmax(appeal)] -= price
+        moved[np.argmax(appeal)] -= penalty
         if true >= 0:
-            moved[true] += price
+            moved[true] += penalty
         return
-    room = curvature * price
+    room = curvature * penalty
     highest = -np.inf
     for r in range(len(beta)):
         moved[r] = appeal[r] - curvature * beta[r]
@@ -75,18 +75,18 @@ def simplex_step(appeal, beta, true, price, curvature, moved):
     for r in range(len(beta)):
         moved[r] = min(0.0, (b - (moved[r] - highest)) / curvature)
     if true >= 0:
-        moved[true] += price
+        moved[true] += penalty
 
 
 @compiled
-def pair_step(appeal, beta, true, price, curvature, moved):
+def pair_step(appeal, beta, true, penalty, curvature, moved):
     """:func:`simplex_step` where two classes remain: what one gains the other loses, until one is at its cap.
 
     Parameters are those of :func:`simplex_step`; the curvature is positive.
     """
     down = 0 if appeal[0] > appeal[1] else 1
     up = 1 - down
-    cap = price if up == true else 0.0
+    cap = penalty if up == true else 0.0
     gain = (appeal[down] - appeal[up]) / (2.0 * curvature)
     if gain < cap - beta[up]:
         moved[up] = beta[up] + gain
@@ -97,7 +97,7 @@ def pair_step(appeal, beta, true, price, curvature, moved):
 
 
 @compiled
-def box_step(appeal, beta, true, price, curvature, moved):
+def box_step(appeal, beta, true, penalty, curvature, moved):
     r"""The best row of Weston and Watkins while all others stay (lem-solver-box).
 
     With the gaps :math:`g_r = a_r - a_y` and the sum :math:`s_0` of the multipliers as they are, the best are
@@ -112,7 +112,7 @@ def box_step(appeal, beta, true, price, curvature, moved):
     for r in range(len(beta)):
         if r != true:
             elsewhere += beta[r]
-    low, high = elsewhere, elsewhere + (len(beta) - 1) * price
+    low, high = elsewhere, elsewhere + (len(beta) - 1) * penalty
     s = beta[true]
     if curvature > 0.0:
         for r in range(len(beta)):
@@ -125,11 +125,11 @@ def box_step(appeal, beta, true, price, curvature, moved):
         total, free = elsewhere, 0
         for r in range(len(beta)):
             if r != true and moved[r] > s:
-                if moved[r] - s < price:
+                if moved[r] - s < penalty:
                     total += moved[r] - s
                     free += 1
                 else:
-                    total += price
+                    total += penalty
         if abs(total - s) <= rounding:
             break
         if total > s:
@@ -142,13 +142,13 @@ def box_step(appeal, beta, true, price, curvature, moved):
     total = elsewhere
     for r in range(len(beta)):
         if r != true:
-            moved[r] = -min(price, max(0.0, moved[r] - s))
+            moved[r] = -min(penalty, max(0.0, moved[r] - s))
             total -= moved[r]
     moved[true] = total
 
 
 @compiled
-def violation(appeal, beta, true, price, every):
+def violation(appeal, beta, true, penalty, every):
     r"""How far a row is from optimal: by how much appeals differ of which the lower could still rise.
 
     For Crammer and Singer the largest appeal less the smallest of a class whose coefficient may rise; for
@@ -160,14 +160,14 @@ def violation(appeal, beta, true, price, every):
         high = low = appeal[true]
         for r in range(len(beta)):
             if r != true:
-                if beta[r] > -price:
+                if beta[r] > -penalty:
                     high = max(high, appeal[r])
                 if beta[r] < 0.0:
                     low = min(low, appeal[r])
         return max(high - appeal[true], appeal[true] - low)
     for r in range(len(beta)):
         high = max(high, appeal[r])
-        if beta[r] < (price if r == true else 0.0):
+        if beta[r] < (penalty if r == true else 0.0):
             low = min(low, appeal[r])
     return max(0.0, high - low)
 
@@ -177,7 +177,7 @@ def violation(appeal, beta, true, price, every):
 
 
 @compiled
-def open_sides(beta, labels, prices, costs, every, upper, lower):
+def open_sides(beta, labels, penalties, costs, every, upper, lower):
     """What must be added to the scores so that the extremes over all classes are those of :func:`violation`.
 
     The cost where a coefficient may move, and minus or plus infinity where it may not.
@@ -185,29 +185,29 @@ def open_sides(beta, labels, prices, costs, every, upper, lower):
     Parameters
     ----------
     beta : (m, k) array
-    labels, prices, costs, every
+    labels, penalties, costs, every
         As in :func:`climb`.
     upper, lower : (k, m) arrays
         Filled.
     """
     for i in range(len(beta)):
-        open_row(i, beta, labels[i], prices[i], costs, every, upper, lower)
+        open_row(i, beta, labels[i], penalties[i], costs, every, upper, lower)
 
 
 @compiled
-def open_row(i, beta, true, price, costs, every, upper, lower):
+def open_row(i, beta, true, penalty, costs, every, upper, lower):
     """The part of :func:`open_sides` of one example."""
     for r in range(beta.shape[1]):
-        rises, falls = True, beta[i, r] < (price if r == true else 0.0)
+        rises, falls = True, beta[i, r] < (penalty if r == true else 0.0)
         if every:
-            rises, falls = r == true or beta[i, r] > -price, r == true or beta[i, r] < 0.0
+            rises, falls = r == true or beta[i, r] > -penalty, r == true or beta[i, r] < 0.0
         upper[r, i] = costs[true, r] if rises else -np.inf
         lower[r, i] = costs[true, r] if falls else np.inf
 
 
 @compiled
-def values(scores, labels, prices, costs, every, beta, member):
-    """Primal and dual value, and how much of their difference is owed to examples outside the working set."""
+def values(scores, labels, penalties, costs, every, beta, member):
+    """Primal and dual value, and how much of their difference is due to examples outside the working set."""
     k, m = scores.shape
     primal = dual = outside = 0.0
     for i in range(m):
@@ -217,21 +217,21 @@ def values(scores, labels, prices, costs, every, beta, member):
             gap = scores[r, i] + costs[true, r] - own
             if gap > 0.0:
                 paid = paid + gap if every else max(paid, gap)
-        paid *= prices[i]
-        square = asked = 0.0
+        paid *= penalties[i]
+        square = linear = 0.0
         if beta[i, true] != 0.0:
             for r in range(k):
                 square += beta[i, r] * scores[r, i]
-                asked -= beta[i, r] * costs[true, r]
+                linear -= beta[i, r] * costs[true, r]
         primal += 0.5 * square + paid
-        dual += asked - 0.5 * square
+        dual += linear - 0.5 * square
         if member[i] == 0.0:
-            outside += paid + square - asked
+            outside += paid + square - linear
     return primal, dual, outside
 
 
 @compiled
-def violations(scores, labels, every, upper, lower, high, low, found):
+def violations(scores, labels, every, upper, lower, high, low, violated):
     """The violation of every example at once, class by class: a processor takes many examples at a time."""
     k, m = scores.shape
     high[:] = -np.inf
@@ -247,10 +247,10 @@ def violations(scores, labels, every, upper, lower, high, low, found):
     if every:
         for i in range(m):
             own = scores[labels[i], i]
-            found[i] = max(high[i] - own, own - low[i])
+            violated[i] = max(high[i] - own, own - low[i])
     else:
         for i in range(m):
-            found[i] = max(high[i] - low[i], 0.0)
+            violated[i] = max(high[i] - low[i], 0.0)
 
 
 @sums_in_any_order
@@ -260,7 +260,7 @@ def climb(
     member,
     curvatures,
     labels,
-    prices,
+    penalties,
     costs,
     every,
     greed,
@@ -292,7 +292,7 @@ def climb(
     curvatures : (m,) array
         The diagonal of the Gram matrix; 0 where it is rounding.
     labels : (m,) int array
-    prices : (m,) array
+    penalties : (m,) array
     costs : (k, k) array
     every : bool
         Weston-Watkins, not Crammer-Singer.
@@ -337,7 +337,7 @@ def climb(
         worst = np.float64(top)  # numpy would round a float before it compares it with single precision
         if worst <= 0.8 * last or steps >= most:
             last = worst
-            primal, dual, outside = values(scores, labels, prices, costs, every, beta, member)
+            primal, dual, outside = values(scores, labels, penalties, costs, every, beta, member)
             gap = primal - dual
             first = first if steps > 0 else gap - outside
             used = gap - outside <= fall * first or steps >= size
@@ -349,15 +349,15 @@ def climb(
             n += violated[i] * member[i] > greed * worst
         for q in range(n):
             i = todo[q]
-            true, price = labels[i], prices[i]
+            true, penalty = labels[i], penalties[i]
             for r in range(k):
                 appeal[r] = scores[r, i] + costs[true, r]
-            if violation(appeal, beta[i], true, price, every) <= greed * worst:
+            if violation(appeal, beta[i], true, penalty, every) <= greed * worst:
                 continue
             if every:
-                box_step(appeal, beta[i], true, price, curvatures[i], moved)
+                box_step(appeal, beta[i], true, penalty, curvatures[i], moved)
             else:
-                simplex_step(appeal, beta[i], true, price, curvatures[i], moved)
+                simplex_step(appeal, beta[i], true, penalty, curvatures[i], moved)
             row, changed = rows[places[i]], False
             for r in range(k):
                 change = moved[r] - beta[i, r]
@@ -368,7 +368,7 @@ def climb(
                         line[j] += factor * row[j]
                     changed = True
             steps += changed
-            open_row(i, beta, true, price, costs, every, upper, lower)
+            open_row(i, beta, true, penalty, costs, every, upper, lower)
         if steps == before:  # rounding has ended all progress
             most = steps
 
@@ -382,7 +382,7 @@ def dense(
     X,
     squares,
     labels,
-    prices,
+    penalties,
     costs,
     every,
     accuracy,
@@ -409,7 +409,7 @@ def dense(
     squares : (m,) array
         The squared norms of its rows.
     labels : (m,) int array
-    prices : (m,) array
+    penalties : (m,) array
     costs : (k, k) array
     every : bool
         Weston-Watkins, not Crammer-Singer.
@@ -459,11 +459,11 @@ def dense(
                 for j in range(d):
                     score += row[j] * x[j]
                 appeal[a] = score
-            n, true, violated, owed = settle(
-                appeal, own, beta[i], labels[i], prices[i], costs, every, margin, classes, n
+            n, true, violated, excess = settle(
+                appeal, own, beta[i], labels[i], penalties[i], costs, every, margin, classes, n
             )
             counts[i] = n
-            gap += owed
+            gap += excess
             if n < 2:
                 continue
             order[kept] = i
@@ -472,11 +472,11 @@ def dense(
             if violated <= 1e-14:
                 continue
             if every:
-                box_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+                box_step(appeal[:n], own[:n], true, penalties[i], squares[i], moved[:n])
             elif n == 2 and squares[i] > 0.0:
-                pair_step(appeal, own, true, prices[i], squares[i], moved)
+                pair_step(appeal, own, true, penalties[i], squares[i], moved)
             else:
-                simplex_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+                simplex_step(appeal[:n], own[:n], true, penalties[i], squares[i], moved[:n])
             for a in range(n):
                 change = moved[a] - own[a]
                 if change != 0.0:
@@ -499,7 +499,7 @@ def sparse(
     ends,
     squares,
     labels,
-    prices,
+    penalties,
     costs,
     every,
     accuracy,
@@ -521,7 +521,7 @@ def sparse(
     data, indices, ends : arrays
         Entry p has the value ``data[p]`` and stands in column ``indices[p]``; row i has those from
         ``ends[i]`` to before ``ends[i + 1]``.
-    squares, labels, prices, costs, every, accuracy, enough, least, most, state, order, kept, beta, W
+    squares, labels, penalties, costs, every, accuracy, enough, least, most, state, order, kept, beta, W
     active, counts
         As there, and so are the results.
     """
@@ -540,11 +540,11 @@ def sparse(
                 for p in range(first, last):
                     score += row[indices[p]] * data[p]
                 appeal[a] = score
-            n, true, violated, owed = settle(
-                appeal, own, beta[i], labels[i], prices[i], costs, every, margin, classes, n
+            n, true, violated, excess = settle(
+                appeal, own, beta[i], labels[i], penalties[i], costs, every, margin, classes, n
             )
             counts[i] = n
-            gap += owed
+            gap += excess
             if n < 2:
                 continue
             order[kept] = i
@@ -553,11 +553,11 @@ def sparse(
             if violated <= 1e-14:
                 continue
             if every:
-                box_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+                box_step(appeal[:n], own[:n], true, penalties[i], squares[i], moved[:n])
             elif n == 2 and squares[i] > 0.0:
-                pair_step(appeal, own, true, prices[i], squares[i], moved)
+                pair_step(appeal, own, true, penalties[i], squares[i], moved)
             else:
-                simplex_step(appeal[:n], own[:n], true, prices[i], squares[i], moved[:n])
+                simplex_step(appeal[:n], own[:n], true, penalties[i], squares[i], moved[:n])
             for a in range(n):
                 change = moved[a] - own[a]
                 if change != 0.0:
@@ -574,16 +574,16 @@ def sparse(
 
 
 @compiled
-def reopen(scores, labels, prices, costs, every, beta, order, active, counts):
+def reopen(scores, labels, penalties, costs, every, beta, order, active, counts):
     """Look at all classes of all examples again, and leave out what these scores show to be settled.
 
     For Crammer and Singer it is the rule of :func:`dense`. For Weston and Watkins only examples without a
-    price are left out.
+    penalty are left out.
 
     Parameters
     ----------
     scores : (k, m) array
-    labels, prices, costs, every, beta
+    labels, penalties, costs, every, beta
         As in :func:`dense`.
     order, active, counts
         As there; filled.
@@ -599,13 +599,13 @@ def reopen(scores, labels, prices, costs, every, beta, order, active, counts):
         true, low, n = labels[i], np.inf, 0
         for r in range(k):
             appeal[r] = scores[r, i] + costs[true, r]
-            if beta[i, r] < (prices[i] if r == true else 0.0):
+            if beta[i, r] < (penalties[i] if r == true else 0.0):
                 low = min(low, appeal[r])
         for r in range(k):
             active[i, n] = r
-            n += every or appeal[r] >= low or beta[i, r] < (prices[i] if r == true else 0.0)
+            n += every or appeal[r] >= low or beta[i, r] < (penalties[i] if r == true else 0.0)
         counts[i] = n
-        if n > 1 and prices[i] > 0.0:
+        if n > 1 and penalties[i] > 0.0:
             order[kept] = i
             kept += 1
     return kept
@@ -625,7 +625,7 @@ def shuffle(order, n, state):
 
 
 @compiled
-def settle(appeal, own, beta, label, price, costs, every, margin, classes, n):
+def settle(appeal, own, beta, label, penalty, costs, every, margin, classes, n):
     """Leave out the settled classes of an example, see :func:`dense`.
 
     Parameters
@@ -634,7 +634,7 @@ def settle(appeal, own, beta, label, price, costs, every, margin, classes, n):
         The scores of the first n classes of the list; overwritten with the appeals of those that remain.
     own : (k,) array
         Filled with their coefficients.
-    beta, label, price, costs, every, margin
+    beta, label, penalty, costs, every, margin
         Of the example.
     classes : (k,) int array
         The list; those that are left out are moved behind those that remain.
@@ -649,34 +649,34 @@ def settle(appeal, own, beta, label, price, costs, every, margin, classes, n):
         The place of the true class in it, or -1.
     violated : float
         See :func:`violation`.
-    owed : float
+    excess : float
         What the example adds to the difference of primal and dual.
     """
-    true, high, low, owed = -1, -np.inf, np.inf, 0.0
+    true, high, low, excess = -1, -np.inf, np.inf, 0.0
     for a in range(n):
         r = classes[a]
         appeal[a] += costs[label, r]
         own[a] = beta[r]
         if r == label:
             true = a
-        owed += own[a] * appeal[a]
+        excess += own[a] * appeal[a]
         high = max(high, appeal[a])
-        if own[a] < (price if r == label else 0.0):
+        if own[a] < (penalty if r == label else 0.0):
             low = min(low, appeal[a])
     level = appeal[true] if true >= 0 else 0.0
-    owed = 0.0 if every else owed + price * (high - level)
+    excess = 0.0 if every else excess + penalty * (high - level)
     a, worst = 0, 0.0
     while a < n:
         r, ahead, out = classes[a], 0.0, False
         if every:
             if a != true:
                 ahead = appeal[a] - level
-                owed += own[a] * ahead + price * max(0.0, ahead)
-                out = (own[a] >= 0.0 and ahead < -margin) or (own[a] <= -price and ahead > margin)
-                if (own[a] > -price and ahead > 0.0) or (own[a] < 0.0 and ahead < 0.0):
+                excess += own[a] * ahead + penalty * max(0.0, ahead)
+                out = (own[a] >= 0.0 and ahead < -margin) or (own[a] <= -penalty and ahead > margin)
+                if (own[a] > -penalty and ahead > 0.0) or (own[a] < 0.0 and ahead < 0.0):
                     worst = max(worst, abs(ahead))
         else:
-            out = own[a] >= (price if r == label else 0.0) and appeal[a] < low
+            out = own[a] >= (penalty if r == label else 0.0) and appeal[a] < low
         if out:
             n -= 1
             classes[a], classes[n] = classes[n], r
@@ -687,4 +687,4 @@ def settle(appeal, own, beta, label, price, costs, every, margin, classes, n):
                 true = a
         else:
             a += 1
-    return n, true, (worst if every else max(0.0, high - low)), owed
+    return n, true, (worst if every else max(0.0, high - low)), excess

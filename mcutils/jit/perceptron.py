@@ -1,12 +1,12 @@
-r"""Visits of the perceptron of k classes: a linear machine, one example after the other.
+r"""Visits of the perceptron of k classes: a linear classifier, one example after the other.
 
 A step at a mistake adds multiples of its example to the columns of a few classes of V, in time proportional
 to the entries that are not zero. The average over all steps is as lazy. What is added at time t, after t
-steps, is in all later machines but not in the t before: with
+steps, is in all later classifiers but not in the t before: with
 
 .. math:: U = \sum_t t \, (V_{t+1} - V_t)
 
-the mean of the machines after each of T steps is :math:`V - U / T`.
+the mean of the classifiers after each of T steps is :math:`V - U / T`.
 
 V and U have a row for each feature and one more for a feature that is always ``one``, and a column for each
 class.
@@ -31,7 +31,7 @@ def step(update, scores, true, weight, costs, square, who, by):
     weight : float
         That of the example.
     costs : (k, k) array
-        The cost of each answer, a row for each true class.
+        The cost of each prediction, a row for each true class.
     square : float
         The squared norm of the example, for "mira".
     who, by : (k,) arrays
@@ -144,7 +144,7 @@ def visit_dense(
     weights : (m,) array
         Of the examples.
     costs : (k, k) array
-        The cost of each answer, a row for each true class.
+        The cost of each prediction, a row for each true class.
     squares : (m,) array
         The squared norms of the examples, for "mira".
     order : (n,) int array

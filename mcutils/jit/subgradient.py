@@ -1,4 +1,4 @@
-r"""Stochastic subgradients: many steps of the machine for k classes, one example each.
+r"""Stochastic subgradients: many steps of the multi-class SVM, one example each.
 
 The step at time t, on an example with the subgradient :math:`g_t` of its loss, is
 :math:`W_{t+1} = (1 - \eta_t \lambda) W_t - \eta_t g_t`. With :math:`\eta_t = 1/(\lambda t)` the shrink is
@@ -38,7 +38,7 @@ def active(scores, true, costs, every, who, by):
     true : int
         The true class.
     costs : (k, k) array
-        The cost of each answer, a row for each true class.
+        The cost of each prediction, a row for each true class.
     every : bool
         Whether every class with a positive gap counts (Weston-Watkins), or the first of the largest only
         (Crammer-Singer).
@@ -49,10 +49,10 @@ def active(scores, true, costs, every, who, by):
     -------
     n : int
         How many these are; 0 if the loss is 0.
-    asked : float
+    demand : float
         The costs of these classes in sum.
     """
-    n, most, asked = 0, 0.0, 0.0
+    n, most, demand = 0, 0.0, 0.0
     behind = -scores[true]
     for r in range(len(scores)):
         if r != true:
@@ -60,16 +60,16 @@ def active(scores, true, costs, every, who, by):
             if gap > 0.0:
                 if every:
                     who[n], by[n] = r, 1.0
-                    asked += costs[true, r]
+                    demand += costs[true, r]
                     n += 1
                 elif gap > most:
                     who[0], by[0] = r, 1.0
-                    most, asked = gap, costs[true, r]
+                    most, demand = gap, costs[true, r]
                     n = 1
     if n > 0:
         who[n], by[n] = true, -float(n)
         n += 1
-    return n, asked
+    return n, demand
 
 
 @compiled
@@ -94,7 +94,7 @@ def dense(
     rising,
     lazy,
     mode,
-    price,
+    penalty,
     t,
     delay,
     total,
@@ -114,7 +114,7 @@ def dense(
     weights : (m,) array
         Factors of the losses.
     costs : (k, k) array
-        The cost of each answer, a row for each true class.
+        The cost of each prediction, a row for each true class.
     similar : (k, k) array, or one without rows
         The products of the rows of a class-sensitive map; without rows for the block map.
     order : (n,) int array
@@ -128,7 +128,7 @@ def dense(
     mode : int
         0 for no intercept, 1 for one that is the coefficient of a feature that is always 1, 2 for one that
         is not regularised and steps by :math:`1/\sqrt t`.
-    price : float
+    penalty : float
         :math:`1/\lambda`.
     t : int
         The number of steps before these, with the delay.
@@ -147,18 +147,18 @@ def dense(
     -------
     total : float
         :math:`A_t` after the last step.
-    asked : float
+    demand : float
         The costs of all active classes in sum, each times the factor of its subgradient in V.
     """
     d, k = X.shape[1], V.shape[1]
     scores, who, by = np.empty(k), np.empty(k, np.intp), np.empty(k)
     others, shares = np.empty(k, np.intp), np.empty(k)
-    asked = 0.0
+    demand = 0.0
     for i in order:
         t += 1
         scale = 0.0
         if t > 1:
-            scale = 2.0 * price / ((t - 1.0) * t) if rising else price / (t - 1.0)
+            scale = 2.0 * penalty / ((t - 1.0) * t) if rising else penalty / (t - 1.0)
         factor = weights[i] * t if rising else weights[i]
         total += t * scale if rising else scale
         for r in range(k):
@@ -172,7 +172,7 @@ def dense(
         n, paid = active(scores, y[i], costs, every, who, by)
         if n == 0:
             continue
-        asked += factor * paid
+        demand += factor * paid
         if mode == 2:
             step = weights[i] / np.sqrt(t - delay)
             before = t * (t + 1.0) / 2.0 if rising else float(t)
@@ -198,7 +198,7 @@ def dense(
                     U[j, r] += move * X[i, j]
                 if mode == 1:
                     U[d, r] += move
-    return total, asked
+    return total, demand
 
 
 @compiled
@@ -215,7 +215,7 @@ def sparse(
     rising,
     lazy,
     mode,
-    price,
+    penalty,
     t,
     delay,
     total,
@@ -232,7 +232,7 @@ def sparse(
     data, indices, ends : arrays
         Entry p has the value ``data[p]`` and stands in column ``indices[p]``; row i has those from
         ``ends[i]`` to before ``ends[i + 1]``.
-    y, weights, costs, similar, order, every, rising, lazy, mode, price, t, delay, total, V, U, b, late
+    y, weights, costs, similar, order, every, rising, lazy, mode, penalty, t, delay, total, V, U, b, late
         As there.
     counts : array
         As there, and so are the results.
@@ -240,12 +240,12 @@ def sparse(
     d, k = V.shape[0] - 1, V.shape[1]
     scores, who, by = np.empty(k), np.empty(k, np.intp), np.empty(k)
     others, shares, full = np.empty(k, np.intp), np.empty(k), np.empty(k)
-    asked = 0.0
+    demand = 0.0
     for i in order:
         t += 1
         scale = 0.0
         if t > 1:
-            scale = 2.0 * price / ((t - 1.0) * t) if rising else price / (t - 1.0)
+            scale = 2.0 * penalty / ((t - 1.0) * t) if rising else penalty / (t - 1.0)
         factor = weights[i] * t if rising else weights[i]
         total += t * scale if rising else scale
         for r in range(k):
@@ -259,7 +259,7 @@ def sparse(
         n, paid = active(scores, y[i], costs, every, who, by)
         if n == 0:
             continue
-        asked += factor * paid
+        demand += factor * paid
         if mode == 2:
             step = weights[i] / np.sqrt(t - delay)
             before = t * (t + 1.0) / 2.0 if rising else float(t)
@@ -300,4 +300,4 @@ def sparse(
                 V[d, classes[q]] += move
                 if lazy:
                     U[d, classes[q]] += total * move
-    return total, asked
+    return total, demand

@@ -2,7 +2,7 @@ r"""Growing a tree of numerical and categorical questions, asking it, and the or
 
 Every column is sorted once, into *keys*: rank of the value, class and number of an item, packed in 64 bits.
 A node is the same slice of every row of keys, which a split partitions stably. So a scan of a slice meets
-the items in the order of their values, and knows each one's class without looking elsewhere.
+the items in the order of their values, and has each one's class at hand.
 
 Of a question the *score* is compared, larger is better: up to what is the same for all questions at the
 node, minus the total impurity :math:`|n_-| F(n_-) + |n_+| F(n_+)`. With counts L and R on the two sides
@@ -11,7 +11,7 @@ node, minus the total impurity :math:`|n_-| F(n_-) + |n_+| F(n_+)`. With counts 
   item crosses;
 - entropy: :math:`\sum_l L_l \log_2 L_l - |L| \log_2 |L|` and the same of R, in whole multiples of a power of
   two (``table``), so that it is a function of the counts, however they were reached;
-- misclassification: :math:`\max_l L_l + \max_l R_l`, or minus the costs of the cheapest answers.
+- misclassification: :math:`\max_l L_l + \max_l R_l`, or minus the costs of the cheapest predictions.
 
 With whole weights these are whole numbers, or fractions of such, and are compared as such.
 """
@@ -137,7 +137,7 @@ def largest(counts):
 
 @compiled
 def cheapest(counts, costs):
-    """The cost of the cheapest answer."""
+    """The cost of the cheapest prediction."""
     best = np.inf
     for r in range(costs.shape[1]):
         cost = 0.0
@@ -278,7 +278,7 @@ def scan(
         The last place that says yes, or -1, and the best score.
     """
     k, n = len(total), int(size)
-    found, lowest, highest = -1, start + fewest - 1, end - fewest - 1
+    chosen, lowest, highest = -1, start + fewest - 1, end - fewest - 1
     heaviest = size - lightest
     margin = 0.0 if n <= SMALL else 1e-13
     key = keys[start]
@@ -304,7 +304,7 @@ def scan(
                 if value > near and (
                     n <= SMALL or value > best * (1.0 + margin) or den == 0 or greater(a, b, num, den)
                 ):
-                    found, best, num, den = p, value, a, b
+                    chosen, best, num, den = p, value, a, b
                     near = best * (1.0 - margin)
             key = after
     elif exact and criterion == ENTROPY:
@@ -325,7 +325,7 @@ def scan(
             if (after ^ key) >> RANK != 0 and lowest <= p <= highest and lightest <= nl <= heaviest:
                 a = both - table[nl] - table[n - nl]
                 if den == 0 or a > num + slack:
-                    found, best, num, den = p, float(a), a, 1
+                    chosen, best, num, den = p, float(a), a, 1
             key = after
     elif exact:
         left = np.zeros(k, dtype=np.int64)
@@ -346,7 +346,7 @@ def scan(
             if (after ^ key) >> RANK != 0 and lowest <= p <= highest and lightest <= nl <= heaviest:
                 a = most_left + most_right
                 if den == 0 or a > num:
-                    found, best, num, den = p, float(a), a, 1
+                    chosen, best, num, den = p, float(a), a, 1
             key = after
     else:
         some, rest, nl = np.zeros(k), total.copy(), 0.0
@@ -360,9 +360,9 @@ def scan(
             if (after ^ key) >> RANK != 0 and lowest <= p <= highest and lightest <= nl <= heaviest:
                 value, a, b = score(criterion, exact, some, rest, table, costs)
                 if better(criterion, exact, size, k, value, a, b, best, num, den):
-                    found, best, num, den = p, value, a, b
+                    chosen, best, num, den = p, value, a, b
             key = after
-    return found, best, num, den
+    return chosen, best, num, den
 
 
 @compiled
@@ -416,7 +416,7 @@ def subset(
             present, second = present + 1, c
     inside = np.zeros(L, dtype=np.int64)
     some, rest = np.zeros(k), np.zeros(k)
-    found, obeys = False, False
+    splits, obeys = False, False
     if present <= 2:
         # two classes: some set of the order by the share of one of them is the best of all
         order, share = np.zeros(L, dtype=np.int64), np.zeros(L)
@@ -440,7 +440,7 @@ def subset(
                     min(n, end - start - n) >= fewest and min(weight_of(some), weight_of(rest)) >= lightest
                 )
         if obeys:
-            found = cut >= 0
+            splits = cut >= 0
             for q in range(cut + 1):
                 inside[order[q]] = 1
         else:
@@ -470,15 +470,15 @@ def subset(
             if not ahead and 0 < mask < best_mask:
                 ahead = not better(criterion, exact, size, k, best, num, den, value, a, b)
             if ahead:
-                found, best_mask, best, num, den = True, mask, value, a, b
+                splits, best_mask, best, num, den = True, mask, value, a, b
         for g in range(L):
             inside[g] = (best_mask >> g) & 1
-    if not found:
+    if not splits:
         return 0, best, num, den
     n = 0
     for g in range(L):
         n += inside[g]
-    yes = 1  # the side that is asked for
+    yes = 1  # the side whose question is posed
     if levels[L - 1] == missing:
         yes = 1 - inside[L - 1]
     elif 2 * n > L or (2 * n == L and inside[0] == 0):
@@ -535,7 +535,7 @@ def best_question(
             constant[j] = 1
             continue
         if n_levels[j] > 0:
-            found, best, num, den = subset(
+            cut, best, num, den = subset(
                 row,
                 start,
                 end,
@@ -555,12 +555,12 @@ def best_question(
                 den,
                 chosen,
             )
-            if found < 0:
-                return j, found
-            if found > 0:
+            if cut < 0:
+                return j, cut
+            if cut > 0:
                 column, place = j, -1
         else:
-            found, best, num, den = scan(
+            cut, best, num, den = scan(
                 row,
                 start,
                 end,
@@ -578,8 +578,8 @@ def best_question(
                 num,
                 den,
             )
-            if found >= 0:
-                column, place = j, found
+            if cut >= 0:
+                column, place = j, cut
     return column, place
 
 
@@ -892,10 +892,10 @@ def descend(X, child, feature, threshold, members, n_levels, reached):
 
 @compiled
 def weakest_links(left, right, parent, order, risk, tie, collapse):
-    r"""When every internal node becomes a leaf: the price from which on it is one in the smallest minimiser.
+    r"""From which penalty on each internal node is a leaf of the smallest minimiser.
 
     The node with the least :math:`r = (R(n) - \hat R(tree_n)) / (|L_n| - 1)` is collapsed, and so on; equal
-    ones have equal prices, whatever their order. Sums are formed anew from the children, so that no
+    ones have equal penalties, whatever their order. Sums are formed anew from the children, so that no
     difference of large numbers remains.
 
     Parameters
@@ -906,7 +906,7 @@ def weakest_links(left, right, parent, order, risk, tie, collapse):
         Nodes, parents before their children.
     risk : (nodes,) array
     tie : float
-        Ratios that exceed the price by no more than this are equal to it.
+        Ratios that exceed the penalty by no more than this are equal to it.
     collapse : (nodes,) array
         Filled; infinity at leaves.
     """
@@ -928,13 +928,13 @@ def weakest_links(left, right, parent, order, risk, tie, collapse):
             length += 1
     for p in range(length - 1, -1, -1):
         sink(heap, where, ratio, length, p)
-    price = 0.0
+    penalty = 0.0
     stack = np.empty(n, dtype=np.int64)
     while length > 0:
         t = heap[0]
-        if -ratio[t] > price + tie:
-            price = -ratio[t]
-        # the whole subtree leaves the heap at this price
+        if -ratio[t] > penalty + tie:
+            penalty = -ratio[t]
+        # the whole subtree leaves the heap at this penalty
         stack[0], depth = t, 1
         while depth > 0:
             depth -= 1
@@ -942,7 +942,7 @@ def weakest_links(left, right, parent, order, risk, tie, collapse):
             if left[s] >= 0 and where[s] >= 0:
                 take(heap, where, ratio, length, where[s])
                 length -= 1
-                collapse[s] = price
+                collapse[s] = penalty
                 stack[depth], stack[depth + 1] = left[s], right[s]
                 depth += 2
         leaves[t], below[t] = 1, risk[t]

@@ -1,11 +1,11 @@
 r"""The perceptron for k classes: every ultraconservative update, averaged and voted, linear or with a kernel.
 
-A machine has a weight vector for each class and scores :math:`f_y(x) = \langle w_y, \phi(x) \rangle`. It
+A classifier has a weight vector for each class and scores :math:`f_y(x) = \langle w_y, \phi(x) \rangle`. It
 looks at one example after the other. Where the true class is not alone in front, so where
 
 .. math:: E = \{r \ne y : f_r(x) \ge f_y(x)\}
 
-is not empty, that is a *mistake* - a tie counts, for the machine starts at 0 - and every class moves,
+is not empty, that is a *mistake* - a tie counts, for the classifier starts at 0 - and every class moves,
 :math:`w_r \leftarrow w_r + \tau_r \phi(x)`. An update is *ultraconservative*
 (def-perceptron-ultraconservative) if
 
@@ -21,10 +21,10 @@ Classes are rows of an array, from 0.
 >>> from mcutils.perceptron import MulticlassPerceptron, mistake_bound
 >>> X = [[0.0, 1.0], [1.0, 0.0], [-1.0, -1.0], [0.5, 2.0]]
 >>> y = ["up", "right", "down", "up"]
->>> machine = MulticlassPerceptron(average=False, shuffle=False).fit(X, y)
->>> machine.mistakes_, machine.predict(X).tolist()
+>>> model = MulticlassPerceptron(average=False, shuffle=False).fit(X, y)
+>>> model.mistakes_, model.predict(X).tolist()
 (array([4, 1, 0]), ['up', 'right', 'down', 'up'])
->>> bool(machine.mistakes_.sum() <= mistake_bound(X, y).bound)
+>>> bool(model.mistakes_.sum() <= mistake_bound(X, y).bound)
 True
 
 Reference: Crammer and Singer, *Ultraconservative online algorithms for multiclass problems*, Journal of

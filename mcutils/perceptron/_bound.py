@@ -1,4 +1,4 @@
-"""The bound on the mistakes of every update, from the margin of a certified machine."""
+"""The bound on the mistakes of every update, from the margin of a certified classifier."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,13 +26,13 @@ class MistakeBound:
     radius : float
         R, the largest :math:`\|\phi(x_i)\|`.
     margin : float
-        :math:`\gamma`, the smallest :math:`f_{y_i}(x_i) - f_r(x_i)` of the machine below, whose norm is 1. No
-        machine of norm 1 has more than ``margin_at_most``.
+        :math:`\gamma`, the smallest :math:`f_{y_i}(x_i) - f_r(x_i)` of the classifier below, whose norm is 1.
+        No classifier of norm 1 has more than ``margin_at_most``.
     bound : float
         :math:`2 R^2 / \gamma^2`. As it is computed from a margin that is reached, it holds without trust in
         the solver, which only decides how small it is.
     certificate : Certificate
-        Primal value :math:`1 / 2 \gamma^2`, and the dual value, of the programme that finds the machine.
+        Primal value :math:`1 / 2 \gamma^2`, and the dual value, of the programme that finds the classifier.
     weights : (k, d) array or None
         The rows of W, without a kernel.
     intercept : (k,) array
@@ -75,10 +75,11 @@ def mistake_bound(
     r"""The bound :math:`2 R^2 / \gamma^2` on the mistakes of every ultraconservative perceptron.
 
     It holds for the sum over all epochs, from W = 0 on (thm-perceptron-mistakes). The largest margin
-    :math:`\gamma` of a machine with :math:`\|W\| = 1` is :math:`1 / \|W\|` for the W of the least norm with
-    :math:`f_{y_i}(x_i) - f_r(x_i) \ge 1` for all i and all :math:`r \ne y_i`. This is the hard machine of
-    two classes, without bias, of the :math:`m (k - 1)` examples :math:`(e_{y_i} - e_r) \otimes \phi(x_i)`,
-    all of them positive: :func:`mcutils.binary.solve_svm` finds it.
+    :math:`\gamma` of a classifier with :math:`\|W\| = 1` is :math:`1 / \|W\|` for the W of the least norm
+    with :math:`f_{y_i}(x_i) - f_r(x_i) \ge 1` for all i and all :math:`r \ne y_i`. This is the hard-margin
+    SVM of two classes, without bias, of the :math:`m (k - 1)` examples
+    :math:`(e_{y_i} - e_r) \otimes \phi(x_i)`, all of them positive: :func:`mcutils.binary.solve_svm` finds
+    it.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def mistake_bound(
     kernel, gamma, degree, coef0, fit_intercept, cost
         As those of :class:`MulticlassPerceptron`, whose mistakes are to be bounded. With costs only the
         classes r with :math:`\Delta(y_i, r) > 0` must be beaten, and the bound times the largest
-        :math:`s_i \Delta(y_i, r)` is one of the price ``paid_`` (prop-perceptron-cost).
+        :math:`s_i \Delta(y_i, r)` is one of the cost ``paid_`` (prop-perceptron-cost).
     classes : (k,) array-like, optional
         All labels, if some have no example; these must be beaten as well.
     tol, max_iter
@@ -102,8 +103,8 @@ def mistake_bound(
     Raises
     ------
     NotSeparable
-        No machine of norm 1 has a margin above ``largest_margin``, which is 0 up to rounding. ``weights`` is
-        (m, k) then: :math:`\lambda_{ir} \ge 0` of the sum 1 for which
+        No classifier of norm 1 has a margin above ``largest_margin``, which is 0 up to rounding. ``weights``
+        is (m, k) then: :math:`\lambda_{ir} \ge 0` of the sum 1 for which
         :math:`\sum_{ir} \lambda_{ir} (e_{y_i} - e_r) \otimes \phi(x_i)` has the norm ``distance``.
 
     Warns
@@ -113,13 +114,13 @@ def mistake_bound(
 
     Examples
     --------
-    >>> found = mistake_bound([[1.0, 0.0], [0.0, 2.0]], [0, 1], fit_intercept=False)
-    >>> round(found.radius, 6), round(found.margin**2, 6), round(found.bound, 4)
+    >>> result = mistake_bound([[1.0, 0.0], [0.0, 2.0]], [0, 1], fit_intercept=False)
+    >>> round(result.radius, 6), round(result.margin**2, 6), round(result.bound, 4)
     (2.0, 1.6, 5.0)
     >>> mistake_bound([[1.0], [1.0]], [0, 1])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    mcutils.binary.NotSeparable: no machine separates the classes: ...
+    mcutils.binary.NotSeparable: no classifier separates the classes: ...
     """
     switch(fit_intercept, "fit_intercept")
     points = point_matrix(X, "X")
@@ -141,7 +142,7 @@ def mistake_bound(
 
     owner, rival = np.nonzero(cost_matrix(cost, k)[codes] > 0)
     if not len(owner):
-        raise ValueError("cost must be positive for an example and an answer; all are free")
+        raise ValueError("cost must be positive for an example and a class; all are free")
     gram = pairs_gram(chosen, points, codes, owner, rival, k, one)
     refuse_underflow(chosen, points, gram.diagonal)
     n = len(owner)
@@ -151,9 +152,9 @@ def mistake_bound(
         spread = np.zeros((m, k))
         spread[owner, rival] = error.weights
         raise NotSeparable(
-            f"no machine separates the classes: with weights on {int((spread > 0).any(axis=1).sum())} "
-            f"examples, the mean of the leads of every machine of norm 1 is 0 up to {error.distance:.2g}, so "
-            f"no margin exceeds {error.largest_margin:.2g}",
+            f"no classifier separates the classes: with weights on {int((spread > 0).any(axis=1).sum())} "
+            f"examples, the mean of the leads of every classifier of norm 1 is 0 up to {error.distance:.2g}, "
+            f"so no margin exceeds {error.largest_margin:.2g}",
             spread,
             error.distance,
             error.largest_margin,

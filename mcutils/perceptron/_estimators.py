@@ -30,21 +30,21 @@ class MulticlassPerceptron(ScoreClassifier):
     It starts at W = 0, visits one example after the other, and moves where the true class is not alone in
     front. It stops after an epoch without mistakes. If the examples, within the radius R, have the margin
     :math:`\gamma`, that comes after at most :math:`2 R^2 / \gamma^2` mistakes (thm-perceptron-mistakes;
-    :func:`mistake_bound`). If no machine separates them, it never comes.
+    :func:`mistake_bound`). If no classifier separates them, it never comes.
 
     For two classes, with any update, :math:`w_2 = -w_1` is the weight vector of the perceptron, and its
     mistakes are the same (:class:`KernelPerceptron`).
 
-    *Weights and costs.* With the weight s of an example and the cost :math:`\Delta(y, r)` of the answer r,
-    the rivals are :math:`E = \{r : \Delta(y, r) > 0,\ f_r \ge f_y\}`, and at a mistake, where one of the
+    *Weights and costs.* With the weight s of an example and the cost :math:`\Delta(y, r)` of the prediction
+    r, the rivals are :math:`E = \{r : \Delta(y, r) > 0,\ f_r \ge f_y\}`, and at a mistake, where one of the
     largest score is q (the smallest such class),
 
     .. math:: w_r \leftarrow w_r + \ell \, \tau_r \phi(x), \qquad \ell = s \, \Delta(y, q) .
 
     So the weight multiplies the learning rate, as in scikit-learn's ``Perceptron``; 2 is not the same as two
     visits, of which the second may find no mistake. An example of weight 0 is absent. With all weights and
-    costs 1 this is the machine from above; a common factor of all :math:`\ell` multiplies W, and changes no
-    mistake. The theorem stays (prop-perceptron-cost): if :math:`\|W^*\| = 1` and
+    costs 1 this is the classifier from above; a common factor of all :math:`\ell` multiplies W, and changes
+    no mistake. The theorem stays (prop-perceptron-cost): if :math:`\|W^*\| = 1` and
     :math:`f^*_y - f^*_r \ge \gamma` wherever :math:`\Delta(y, r) > 0`, then in sum over all mistakes
 
     .. math:: \sum \ell \le \frac2{\gamma^2} \max \ell \, \|\phi(x)\|^2 .
@@ -52,9 +52,9 @@ class MulticlassPerceptron(ScoreClassifier):
     For a step adds at least :math:`\ell \gamma` to :math:`\langle W^*, W \rangle`, and, as
     :math:`\sum_r \tau_r f_r \le 0` and :math:`\|\tau\|^2 \le 2`, at most
     :math:`2 \ell^2 \|\phi(x)\|^2` to :math:`\|W\|^2`; so
-    :math:`\gamma \sum \ell \le \|W\| \le (2 \max \ell \|\phi(x)\|^2 \sum \ell)^{1/2}`. An answer r that costs
-    something is a mistake with q = r. So the sum, ``paid_``, is at least what all answers on the way cost,
-    each times its weight: what is bounded is no longer their number, but their price.
+    :math:`\gamma \sum \ell \le \|W\| \le (2 \max \ell \|\phi(x)\|^2 \sum \ell)^{1/2}`. A prediction r that
+    costs something is a mistake with q = r. So the sum, ``paid_``, is at least what all predictions on the
+    way cost, each times its weight: what is bounded is no longer their number, but their weighted cost.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class MulticlassPerceptron(ScoreClassifier):
         Which of the classes in front pay: see :func:`ultraconservative`.
     kernel : {"linear", "poly", "rbf", "precomputed"}, Kernel or None
         None: weights are kept, ``coef_``. Otherwise W is a sum over the examples on which a mistake was
-        made, see :func:`mcutils.kernel.resolve`; "linear" is the same machine as None, in this form. For
+        made, see :func:`mcutils.kernel.resolve`; "linear" is the same classifier as None, in this form. For
         "precomputed", ``fit`` takes the Gram matrix of the sample and ``predict`` a row
         :math:`(K(x, x_i))_i` over the sample for each x.
     gamma : float, "scale" or "auto"
@@ -81,7 +81,7 @@ class MulticlassPerceptron(ScoreClassifier):
     class_weight : dict or "balanced", optional
         Factors of the weights s by class.
     average : bool or "voted"
-        Which W answers: the last (False); the average over all steps, those without a mistake included
+        Which W predicts: the last (False); the average over all steps, those without a mistake included
         (True); or all that there were, each with as many votes as there were steps at which it was the
         current one ("voted"; a prediction then takes time proportional to the number of mistakes). Training
         is the same. Only the last is sure to make no mistake on the sample if ``converged_``.
@@ -112,7 +112,7 @@ class MulticlassPerceptron(ScoreClassifier):
         With a kernel: their coefficients, :math:`w_r = \sum_i c_{ri} \phi(x_i)`. Not if "voted".
     moved_, moves_, votes_ : (n,) int array, (n, k) array, (n,) int array
         If "voted": of each of the n mistakes which support vector it was, its :math:`\ell \tau`, and how many
-        steps the machine after it was the current one.
+        steps the classifier after it was the current one.
     mistakes_ : int array
         The mistakes of each epoch.
     paid_ : float array
@@ -137,8 +137,8 @@ class MulticlassPerceptron(ScoreClassifier):
     --------
     >>> from mcutils.perceptron import MulticlassPerceptron
     >>> X, y = [[-2.0], [0.0], [2.0], [3.0]], ["low", "middle", "high", "high"]
-    >>> machine = MulticlassPerceptron("uniform", average=False, random_state=0).fit(X, y)
-    >>> machine.converged_, machine.predict([[-5.0], [0.1], [5.0]]).tolist()
+    >>> model = MulticlassPerceptron("uniform", average=False, random_state=0).fit(X, y)
+    >>> model.converged_, model.predict([[-5.0], [0.1], [5.0]]).tolist()
     (True, ['low', 'middle', 'high'])
     """
 
@@ -203,7 +203,7 @@ class MulticlassPerceptron(ScoreClassifier):
         if not self.converged_:
             warn(
                 f"epoch {self.n_iter_}, the last, made {self.mistakes_[-1]} mistakes on {len(rows)} "
-                "examples: max_iter is too small, or no machine of this kind separates the classes",
+                "examples: max_iter is too small, or no classifier of this kind separates the classes",
             )
         return self
 
@@ -243,7 +243,7 @@ class MulticlassPerceptron(ScoreClassifier):
         elif (self.average == "voted") != self._voted or (self.kernel is None) != (self.kernel_ is None):
             raise ValueError(
                 "kernel=None and average='voted' cannot be taken up or given up between batches, "
-                "for the machine keeps other things then"
+                "for the classifier keeps other things then"
             )
         self._epochs(X, codes, weights, np.flatnonzero(weights > 0), 1)
         return self
@@ -263,12 +263,12 @@ class MulticlassPerceptron(ScoreClassifier):
         X = self._validate(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             if self._voted:
-                table = self._vote(X)
+                scores = self._vote(X)
             elif self.kernel_ is None:
-                table = X @ self.coef_.T + self.intercept_
+                scores = X @ self.coef_.T + self.intercept_
             else:
-                table = self._expand(X, self.dual_coef_.T) + self.intercept_
-        return _finite(table)
+                scores = self._expand(X, self.dual_coef_.T) + self.intercept_
+        return _finite(scores)
 
     def _weigh(self, X: Any, y: Ints, sample_weight: ArrayLike | None) -> Floats:
         """The weights s, after all checks that need the data."""
@@ -290,7 +290,7 @@ class MulticlassPerceptron(ScoreClassifier):
         return None if self.kernel is None else resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
 
     def _begin(self, X: Any) -> None:
-        """The machine 0, which has seen nothing."""
+        """The classifier 0, which has seen nothing."""
         k = len(self.classes_)
         for name in _KEPT:
             self.__dict__.pop(name, None)  # what another fit has left, with other parameters
@@ -343,7 +343,7 @@ class MulticlassPerceptron(ScoreClassifier):
         return shares / self.t_
 
     def _epochs(self, X: Any, y: Ints, weights: Floats, rows: Ints, most: int) -> None:
-        """Epochs over some rows, on top of what the machine has learned so far."""
+        """Epochs over some rows, on top of what the classifier has learned so far."""
         m, k = len(y), len(self.classes_)
         one = 1.0 if self.fit_intercept else 0.0
         generator = check_random_state(self.random_state)
@@ -363,7 +363,7 @@ class MulticlassPerceptron(ScoreClassifier):
         paid: list[float] = []
         while len(mistakes) < most and 0 not in mistakes:
             order = generator.permutation(rows) if self.shuffle else rows
-            with np.errstate(over="ignore", invalid="ignore"):  # said in a sentence
+            with np.errstate(over="ignore", invalid="ignore"):  # a sentence reports it
                 places, lengths, moves = sample.visit(order, self.t_)
             if expanded:
                 ids, times = order[places], self.t_ + places
@@ -384,14 +384,14 @@ class MulticlassPerceptron(ScoreClassifier):
         if self._voted:
             self.votes_ = np.diff(self._times, append=self.t_)
         elif self.kernel_ is None:
-            answer = _finite(self._answer(self._weights))
-            self.coef_, self.intercept_ = answer[:-1].T.copy(), answer[-1].copy()
+            weights = _finite(self._averaged(self._weights))
+            self.coef_, self.intercept_ = weights[:-1].T.copy(), weights[-1].copy()
         else:
-            coefficients = self._answer(self._coefficients)
+            coefficients = self._averaged(self._coefficients)
             self.dual_coef_ = coefficients.T.copy()
             self.intercept_ = one * coefficients.sum(axis=0)
 
-    def _answer(self, moves: "_Moves") -> Floats:
+    def _averaged(self, moves: "_Moves") -> Floats:
         return moves.sum - moves.late / max(1, self.t_) if self.average else moves.sum.copy()
 
     def _enter(self, X: Any, made: "_Moves", history: list[tuple[Ints, Ints, Floats]]) -> None:
@@ -574,7 +574,7 @@ class KernelPerceptron(MulticlassPerceptron):
     r"""The perceptron in the feature space of a kernel, for two classes (alg-kernel-perceptron).
 
     It visits one example after the other, and where :math:`y_i f(x_i) \le 0` - a score of 0 counts as a
-    mistake, for the machine starts at 0 - it adds :math:`y_i \phi(x_i)` to w, and with a bias :math:`y_i`
+    mistake, for the classifier starts at 0 - it adds :math:`y_i \phi(x_i)` to w, and with a bias :math:`y_i`
     to b. So :math:`w = \sum_i c_i \phi(x_i)`, where :math:`|c_i|` counts the mistakes at example i and
     :math:`c_i` has the sign of :math:`y_i` (prop-kernel-combination): a sum over those on which a mistake
     was made. It stops after an epoch without mistakes. A mistake at an example of weight s counts s times.
@@ -641,10 +641,10 @@ class KernelPerceptron(MulticlassPerceptron):
     --------
     >>> from mcutils.perceptron import KernelPerceptron
     >>> X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], ["equal", "equal", "not", "not"]
-    >>> machine = KernelPerceptron("poly", gamma=1.0, degree=2, average=False, shuffle=False).fit(X, y)
-    >>> machine.mistakes_
+    >>> model = KernelPerceptron("poly", gamma=1.0, degree=2, average=False, shuffle=False).fit(X, y)
+    >>> model.mistakes_
     array([3, 4, 4, 1, 2, 2, 1, 0])
-    >>> machine.predict(X).tolist()
+    >>> model.predict(X).tolist()
     ['equal', 'equal', 'not', 'not']
     """
 

@@ -57,16 +57,16 @@ def ultraconservative(
     >>> ultraconservative(scores, y, "mira", squares=[4.0, 4.0, 4.0])[0] + 0.0
     array([ 1.  , -0.75, -0.25,  0.  ])
     """
-    table = score_table(scores)
-    labels = class_labels(y, *table.shape)
+    matrix = score_table(scores)
+    labels = class_labels(y, *matrix.shape)
     check_update(update)
     if squares is not None:
-        lengths = _check_squares(squares, len(table))
+        lengths = _check_squares(squares, len(matrix))
     elif isinstance(update, str) and update == "mira":
         raise ValueError("squares must be given for 'mira': the squared norm of every example")
     else:
-        lengths = np.zeros(len(table))
-    rows = zip(table, labels.tolist(), lengths.tolist(), strict=True)
+        lengths = np.zeros(len(matrix))
+    rows = zip(matrix, labels.tolist(), lengths.tolist(), strict=True)
     with np.errstate(over="ignore"):
         return np.array([coefficients(update, f, c, square) for f, c, square in rows])
 
@@ -105,11 +105,11 @@ def mira(scores: ArrayLike, y: ArrayLike, squares: ArrayLike) -> Floats:
     >>> mira([[1.0, 4.0, 0.0]], [0], [1.0]) + 0.0
     array([[ 1., -1.,  0.]])
     """
-    table = score_table(scores)
-    labels = class_labels(y, *table.shape)
-    lengths = _check_squares(squares, len(table))
-    updates = np.zeros(table.shape)
-    for tau, f, c, square in zip(updates, table, labels.tolist(), lengths.tolist(), strict=True):
+    matrix = score_table(scores)
+    labels = class_labels(y, *matrix.shape)
+    lengths = _check_squares(squares, len(matrix))
+    updates = np.zeros(matrix.shape)
+    for tau, f, c, square in zip(updates, matrix, labels.tolist(), lengths.tolist(), strict=True):
         if square > 0 and f[c] < f.max():
             lifted = f.copy()
             lifted[c] += square
@@ -193,11 +193,11 @@ def step(update: Update, f: Floats, y: int, weight: float, costs: Floats, square
     return length * coefficients(update, rivals, y, length * square)
 
 
-def _check_coefficients(answer: ArrayLike, f: Floats, y: int, ahead: Bools) -> Floats:
-    tau = np.array(answer, dtype=np.float64)
+def _check_coefficients(values: ArrayLike, f: Floats, y: int, ahead: Bools) -> Floats:
+    tau = np.array(values, dtype=np.float64)
     if tau.shape != f.shape:
         raise ValueError(
-            f"update must answer a number for each of {len(f)} classes, found the shape {tau.shape}"
+            f"update must return a number for each of {len(f)} classes, found the shape {tau.shape}"
         )
     others = np.delete(tau, y)
     # written so that NaN is refused as well

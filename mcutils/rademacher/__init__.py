@@ -19,8 +19,8 @@ All that is needed of a family is its supremum for given signs; the families her
 :func:`maximum`             pointwise maxima of functions of finite families
 ==========================  =======================================================================
 
-:func:`exact` averages over all signs, :func:`monte_carlo` over some; :func:`upper` and :func:`lower` are
-what the theorems say.
+:func:`complexity` averages over all signs, :func:`monte_carlo` over some; :func:`upper` and :func:`lower` are
+what the theorems give.
 
 Reference for the convex case of the interval: P.-M. Samson, *Concentration of measure inequalities for
 Markov chains and Φ-mixing processes*, The Annals of Probability 28 (2000) 416-461.
@@ -28,19 +28,19 @@ Markov chains and Φ-mixing processes*, The Annals of Probability 28 (2000) 416-
 >>> import numpy as np
 >>> from mcutils import rademacher
 >>> ball = rademacher.KernelBall(np.eye(4))  # four orthogonal inputs: the supremum is 2 for all signs
->>> rademacher.lower(ball), rademacher.exact(ball), rademacher.upper(ball)  # doctest: +ELLIPSIS
+>>> rademacher.lower(ball), rademacher.complexity(ball), rademacher.upper(ball)  # doctest: +ELLIPSIS
 (0.3535..., 0.5, 0.5)
 >>> steps = rademacher.Thresholds([0.1, 0.2, 0.3])
->>> rademacher.exact(steps)
+>>> rademacher.complexity(steps)
 0.6666666666666666
->>> found = rademacher.monte_carlo(steps, 1000, random_state=0)
->>> found.low < 2 / 3 < found.high
+>>> result = rademacher.monte_carlo(steps, 1000, random_state=0)
+>>> result.low < 2 / 3 < result.high
 True
 """
 
 from .._public import set_public_module
 from ._bounds import lower, upper
-from ._exact import exact
+from ._exact import complexity
 from ._families import Family, Finite, KernelBall, L1Ball, L2Ball, MulticlassBall, Thresholds, maximum
 from ._monte_carlo import Estimate, monte_carlo
 
@@ -53,7 +53,7 @@ __all__ = [
     "L2Ball",
     "MulticlassBall",
     "Thresholds",
-    "exact",
+    "complexity",
     "lower",
     "maximum",
     "monte_carlo",

@@ -49,7 +49,7 @@ def lower(family: Family) -> float:
     Examples
     --------
     >>> one, other = [1.0, 0.0], [0.0, 1.0]
-    >>> lower(Finite([one, other])), exact(Finite([one, other]))
+    >>> lower(Finite([one, other])), complexity(Finite([one, other]))
     (0.25, 0.25)
     """
     return in_range(_known(family, "lower")._lower())

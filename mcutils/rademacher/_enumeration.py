@@ -21,10 +21,10 @@ _TABLE_SIGNS = 6
 ROOM = 2**22
 
 
-def too_many(found: str, allowed: int) -> ValueError:
+def too_many(count: str, allowed: int) -> ValueError:
     return ValueError(
-        f"exact enumeration would take {found} steps, more than {allowed}; "
-        "use monte_carlo, whose interval says how near it is"
+        f"exact enumeration would take {count} steps, more than {allowed}; "
+        "use monte_carlo, whose interval bounds its error"
     )
 
 

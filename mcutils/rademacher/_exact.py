@@ -13,7 +13,7 @@ from ._families import Family, KnownFamily, Suprema, as_family, checked_suprema,
 _MOST_SIGNS = 24
 
 
-def exact(family: Family | Suprema, *, m: int | None = None) -> float:
+def complexity(family: Family | Suprema, *, m: int | None = None) -> float:
     r"""The empirical Rademacher complexity, as the mean over all :math:`2^m` choices of signs.
 
     Finite families and :class:`L1Ball` walk through the signs in the order of the Gray code, so that a
@@ -26,8 +26,8 @@ def exact(family: Family | Suprema, *, m: int | None = None) -> float:
     Parameters
     ----------
     family : Family or callable
-        One of the families here; or your own; or a function that answers the (n,) suprema, not divided by
-        m, for (n, m) signs. The latter two are asked for all signs, in blocks, up to 24 signs.
+        One of the families here; or your own; or a function that returns the (n,) suprema, not divided by
+        m, for (n, m) signs. The latter two are called with all signs, in blocks, up to 24 signs.
     m : int, optional
         For a function: the size of the sample.
 
@@ -37,9 +37,9 @@ def exact(family: Family | Suprema, *, m: int | None = None) -> float:
 
     Examples
     --------
-    >>> exact(Finite([[1, 0, 0], [0, 1, 0], [0, 0, 1]]))  # 7 of 8 times some sign is +1
+    >>> complexity(Finite([[1, 0, 0], [0, 1, 0], [0, 0, 1]]))  # 7 of 8 times some sign is +1
     0.25
-    >>> exact(lambda signs: signs.max(axis=1), m=3)
+    >>> complexity(lambda signs: signs.max(axis=1), m=3)
     0.25
     """
     known = as_family(family, m, None)

@@ -21,7 +21,7 @@ Suprema: TypeAlias = Callable[[Floats], Any]
 
 @runtime_checkable
 class Family(Protocol):
-    """What :func:`exact` and :func:`monte_carlo` need; a family of your own has these three."""
+    """What :func:`complexity` and :func:`monte_carlo` need; a family of your own has these three."""
 
     @property
     def m(self) -> int:
@@ -104,7 +104,7 @@ class Finite(KnownFamily):
     >>> both = Finite([[1.0, 1.0], [-1.0, -1.0]])
     >>> both.supremum([[1, 1], [1, -1]])
     array([2., 0.])
-    >>> exact(both)
+    >>> complexity(both)
     0.5
     """
 
@@ -352,7 +352,7 @@ class Thresholds(KnownFamily):
     r"""The functions :math:`x \mapsto +1` from a threshold on and -1 below it, for every threshold.
 
     Thresholds beyond all x are among them, so both constant functions are. There are m + 1 different
-    functions on m different numbers; equal numbers cannot be told apart. The indicators
+    functions on m different numbers; equal numbers cannot be separated. The indicators
     :math:`x \mapsto \mathbb 1[x \ge \theta]` have half the complexity (prop-rademacher-rules: they are
     half of these functions, plus one half).
 
@@ -555,21 +555,21 @@ class _Asked:
 def as_family(family: Any, m: int | None, n_signs: int | None) -> Family:
     if isinstance(family, Family):
         if m is not None or n_signs is not None:
-            raise ValueError("m and n_signs are for a function; a family knows its own")
+            raise ValueError("m and n_signs are for a function; a family has its own")
         return family
     if not callable(family):
         raise ValueError(
-            "family must have m, n_signs and supremum, or be a function that answers the suprema for signs; "
+            "family must have m, n_signs and supremum, or be a function that returns the suprema for signs; "
             f"found {type(family).__name__}"
         )
     if m is None:
-        raise ValueError("give m=..., the size of the sample: the function alone does not say it")
+        raise ValueError("give m=..., the size of the sample: the function alone does not have it")
     size = integer(m, "m", 1)
     return _Asked(family, size, size if n_signs is None else integer(n_signs, "n_signs", 1))
 
 
 def checked_suprema(family: Family, signs: Floats) -> Floats:
-    """What a family that is not ours answers, checked."""
+    """What a family that is not ours returns, checked."""
     suprema = np.asarray(family.supremum(signs), dtype=np.float64)
     if suprema.shape != (len(signs),):
         raise ValueError(
@@ -614,7 +614,7 @@ def _gram(gram: ArrayLike) -> Floats:
     if len(matrix) <= SMALL or matrix.shape[0] != matrix.shape[1]:
         check_psd(matrix)
         return matrix
-    # a factorisation says the same sooner; what it does not certify, the eigenvalues decide
+    # a factorisation proves the same sooner; what it does not certify, the eigenvalues decide
     allowed = 8 * len(matrix) * np.finfo(np.float64).eps * np.abs(matrix).max()
     shifted = matrix.copy()
     shifted[np.diag_indices_from(shifted)] += allowed
@@ -629,9 +629,9 @@ def _gram(gram: ArrayLike) -> Floats:
 
 
 def _signs(signs: ArrayLike, n_signs: int) -> Floats:
-    table = np.asarray(signs)
-    if table.ndim != 2 or table.shape[1] != n_signs:
-        raise ValueError(f"signs must have a row of {n_signs} for each draw, found shape {table.shape}")
-    if table.dtype.kind not in "if" or not (np.abs(table) == 1).all():
+    array = np.asarray(signs)
+    if array.ndim != 2 or array.shape[1] != n_signs:
+        raise ValueError(f"signs must have a row of {n_signs} for each draw, found shape {array.shape}")
+    if array.dtype.kind not in "if" or not (np.abs(array) == 1).all():
         raise ValueError("signs must be -1 or +1 (from bits b: 2 * b - 1)")
-    return table.astype(np.float64)
+    return array.astype(np.float64)

@@ -74,15 +74,15 @@ def monte_carlo(
     two, which is known before the draw, is taken. Of a finite family's functions a fixed function is first
     taken off, so that the envelope is least.
 
-    A family that does not say its envelope gets the interval :math:`\pm t` standard errors, Student's t
+    A family without an envelope gets the interval :math:`\pm t` standard errors, Student's t
     with n - 1 degrees of freedom. It is narrower, and *right only in the limit of many draws*: for few
-    draws of a skewed or two-valued supremum it contains the complexity less often than it says. Two draws
+    draws of a skewed or two-valued supremum it contains the complexity less often than its level. Two draws
     that agree, for one, give an interval of length 0.
 
     Parameters
     ----------
     family : Family or callable
-        One of the families here; or your own; or a function that answers the (n,) suprema, not divided by
+        One of the families here; or your own; or a function that returns the (n,) suprema, not divided by
         m, for (n, n_signs) signs.
     n_draws : int, default=1000
         Number n of draws.
@@ -91,7 +91,7 @@ def monte_carlo(
     envelope : float or (n_signs,) array-like, optional
         For a function, or for your own family: :math:`b_i`, or bounds on it. It makes the guarantee possible.
     guaranteed : bool, optional
-        True asks for the guaranteed interval, and is refused where no envelope is known; False for
+        True requires the guaranteed interval, and is refused where no envelope is known; False for
         Student's. By default the guaranteed interval where it can be had.
     confidence : float, default=0.95
         :math:`1 - \alpha`, between 0 and 1.
@@ -107,8 +107,8 @@ def monte_carlo(
     Examples
     --------
     >>> import numpy as np
-    >>> found = monte_carlo(KernelBall(np.eye(100)), random_state=0)
-    >>> round(found.value, 6), found.guaranteed  # 1 / sqrt(100)
+    >>> result = monte_carlo(KernelBall(np.eye(100)), random_state=0)
+    >>> round(result.value, 6), result.guaranteed  # 1 / sqrt(100)
     (0.1, True)
     >>> monte_carlo(lambda signs: signs.max(axis=1), m=3, envelope=1.0, random_state=0).guaranteed
     True
@@ -118,7 +118,7 @@ def monte_carlo(
     alpha = 1 - number(confidence, "confidence", above=0, below=1)
     if isinstance(known, KnownFamily):
         if envelope is not None:
-            raise ValueError(f"{type(known).__name__} knows its envelope; give none")
+            raise ValueError(f"{type(known).__name__} has its envelope; give none")
         known = known._for_draws(n)
         spread: float | None = min(float(np.linalg.norm(known.envelope)), 2 * known.norm)
     else:

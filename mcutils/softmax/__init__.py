@@ -13,9 +13,9 @@ and so the dual maximises
 .. math:: \sum_i C H(q_i) - \tfrac12 \|V\|_F^2, \qquad V = \sum_i C (e_{y_i} - q_i) x_i^\top,
 
 over one probability vector :math:`q_i` for each example; with intercepts, over those with
-:math:`\sum_i C (e_{y_i} - q_i) = 0`. It certifies every machine here.
+:math:`\sum_i C (e_{y_i} - q_i) = 0`. It certifies every classifier here.
 
-The other half of the module makes probabilities for machines that have only scores (:func:`temperature`,
+The other half of the module makes probabilities for classifiers that have only scores (:func:`temperature`,
 :func:`pairwise_coupling`, :class:`WithProbabilities`), and judges probabilities wherever they come from
 (:func:`reliability`, :func:`brier`, :func:`log_loss`).
 

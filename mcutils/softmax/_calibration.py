@@ -1,4 +1,4 @@
-"""The estimator that makes probabilities for a machine with scores."""
+"""The estimator that makes probabilities for a classifier with scores."""
 
 from inspect import signature
 from numbers import Integral
@@ -49,14 +49,14 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     random_state : int, RandomState or None
         Shuffles the folds. It is not passed on.
     n_jobs : int or None
-        How many machines are trained at once, through joblib.
+        How many classifiers are trained at once, through joblib.
 
     Attributes
     ----------
     classes_ : (k,) array
         The labels, sorted.
     estimator_ : estimator
-        The machine trained on all examples.
+        The classifier trained on all examples.
     temperatures_ : list of Temperature
         One, or one for each pair.
     n_features_in_ : int
@@ -67,7 +67,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     :meth:`predict` returns the class of the largest probability. With "temperature" that is the class of the
-    machine's largest score (of SVC not always the result of its own ``predict``), except where the
+    classifier's largest score (of SVC not always the result of its own ``predict``), except where the
     temperature is infinite or probabilities are equal after rounding; the coupling of pairs may differ from
     their vote.
 
@@ -76,8 +76,8 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import LinearSVC
     >>> X, y = load_iris(return_X_y=True)
-    >>> machine = WithProbabilities(LinearSVC(random_state=0), random_state=0).fit(X, y)
-    >>> log_loss(machine.predict_proba(X), y) < 0.5
+    >>> model = WithProbabilities(LinearSVC(random_state=0), random_state=0).fit(X, y)
+    >>> log_loss(model.predict_proba(X), y) < 0.5
     True
     """
 
@@ -97,16 +97,16 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train the machine, and fit the probabilities to scores of examples that were held out.
+        """Train the classifier, and fit the probabilities to scores of examples that were held out.
 
         Parameters
         ----------
         X : (n, d) array-like, sparse matrix or data frame
-            Passed on to the machine, its rows selected.
+            Passed on to the classifier, its rows selected.
         y : (n,) array-like
         sample_weight : (n,) array-like, optional
-            Passed on to the machine, its entries selected, and counted in the fit of the probabilities;
-            refused if the machine takes none.
+            Passed on to the classifier, its entries selected, and counted in the fit of the probabilities;
+            refused if the classifier takes none.
 
         Returns
         -------
@@ -140,19 +140,19 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.classes_, codes = class_codes(labels)
         folds = self._folds(labels, codes)
         tasks = [*folds, (np.arange(len(labels)), None)]
-        answers = Parallel(n_jobs=self.n_jobs)(
+        fits = Parallel(n_jobs=self.n_jobs)(
             delayed(_train_and_score)(self.estimator, self.method, X, labels, weights, train, test)
             for train, test in tasks
         )
-        for fitted, _ in answers:
+        for fitted, _ in fits:
             if not np.array_equal(fitted, self.classes_):
                 raise ValueError(
                     f"every fold must leave examples of all classes {self.classes_.tolist()} for training, "
                     f"found one with {fitted.tolist()}"
                 )
-        self.estimator_ = answers[-1][1]
+        self.estimator_ = fits[-1][1]
         held_out = np.concatenate([test for _, test in folds])
-        scores = np.concatenate([answer for _, answer in answers[:-1]])
+        scores = np.concatenate([scores_of_fold for _, scores_of_fold in fits[:-1]])
         self._calibrate(scores, codes[held_out], None if weights is None else weights[held_out])
         return self
 
@@ -182,7 +182,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         columns = k if self.method == "temperature" else k * (k - 1) // 2
         if scores.shape[1] != columns:
             raise ValueError(
-                f"the machine must answer {columns} scores for {k} classes, found {scores.shape[1]}"
+                f"the classifier must return {columns} scores for {k} classes, found {scores.shape[1]}"
             )
         if self.method == "temperature":
             self.temperatures_ = [temperature(scores, codes, smooth=True, sample_weight=weights)]
@@ -216,7 +216,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         (n, k) array
         """
         check_is_fitted(self)
-        scores = _score(self.estimator_, self.method, X)  # the machine checks X
+        scores = _score(self.estimator_, self.method, X)  # the classifier checks X
         validate_data(self, X, reset=False, skip_check_array=True)
         if self.method == "temperature":
             return self.temperatures_[0].probabilities(scores)
@@ -229,7 +229,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return pairwise_coupling(np.clip(duels, _LEAST_PAIR, 1 - _LEAST_PAIR)).probabilities
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the largest probability; of several, the first.
+        """The label of the largest probability, the first if there are several.
 
         Parameters
         ----------
@@ -253,17 +253,17 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _score(machine: Any, method: str, X: Any) -> Floats:
+def _score(classifier: Any, method: str, X: Any) -> Floats:
     """Scores of all classes, or of all pairs."""
     if method == "coupling":
-        scores_of_pairs: Floats = np.asarray(machine.column_scores(X), dtype=np.float64)
+        scores_of_pairs: Floats = np.asarray(classifier.column_scores(X), dtype=np.float64)
         return scores_of_pairs
-    scores = np.asarray(machine.decision_function(X), dtype=np.float64)
+    scores = np.asarray(classifier.decision_function(X), dtype=np.float64)
     return np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores
 
 
 def _train_and_score(
-    machine: Any,
+    classifier: Any,
     method: str,
     X: Any,
     labels: NDArray[Any],
@@ -272,8 +272,10 @@ def _train_and_score(
     test: Ints | None,
 ) -> tuple[NDArray[Any], Any]:
     """Classes of a clone trained on some examples, and its scores of others, or else itself."""
-    some, known = (X, labels) if test is None else _safe_split(machine, X, labels, train)
-    fitted = clone(machine).fit(some, known, **({} if weights is None else {"sample_weight": weights[train]}))
+    some, known = (X, labels) if test is None else _safe_split(classifier, X, labels, train)
+    fitted = clone(classifier).fit(
+        some, known, **({} if weights is None else {"sample_weight": weights[train]})
+    )
     if test is None:
         return fitted.classes_, fitted
-    return fitted.classes_, _score(fitted, method, _safe_split(machine, X, labels, test, train)[0])
+    return fitted.classes_, _score(fitted, method, _safe_split(classifier, X, labels, test, train)[0])

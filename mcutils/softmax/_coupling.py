@@ -74,16 +74,16 @@ def pairwise_coupling(
     if method not in ("wu_lin_weng", "hastie_tibshirani"):
         raise ValueError(f"method must be 'wu_lin_weng' or 'hastie_tibshirani', found {method!r}")
     first, second = pairs(k).T
-    table = np.zeros((len(duels), k, k))
-    table[:, first, second] = duels
-    table[:, second, first] = 1 - duels
-    return _least_squares(table) if method == "wu_lin_weng" else _bradley_terry(table)
+    shares = np.zeros((len(duels), k, k))
+    shares[:, first, second] = duels
+    shares[:, second, first] = 1 - duels
+    return _least_squares(shares) if method == "wu_lin_weng" else _bradley_terry(shares)
 
 
-def _least_squares(table: Floats) -> Coupling:
-    n, k, _ = table.shape
-    turned = table.transpose(0, 2, 1)
-    Q = -turned * table
+def _least_squares(shares: Floats) -> Coupling:
+    n, k, _ = shares.shape
+    turned = shares.transpose(0, 2, 1)
+    Q = -turned * shares
     Q[:, np.arange(k), np.arange(k)] = (turned**2).sum(axis=2)
     bordered = np.ones((n, k + 1, k + 1))
     bordered[:, :k, :k] = Q
@@ -97,17 +97,17 @@ def _least_squares(table: Floats) -> Coupling:
     return Coupling(p, (p * product).sum(axis=1) - product.min(axis=1))
 
 
-def _bradley_terry(table: Floats) -> Coupling:
+def _bradley_terry(shares: Floats) -> Coupling:
     """Newton's method for the scores log p of each example: a convex problem, of k logistic losses each."""
-    n, k, _ = table.shape
-    wins = table.sum(axis=2)
+    n, k, _ = shares.shape
+    wins = shares.sum(axis=2)
     f = np.log(wins)
     diagonal = np.arange(k)
 
     def value(f: Floats) -> Floats:
         with np.errstate(under="ignore"):
             differences = f[:, :, None] - f[:, None, :]
-            divergence: Floats = (table * np.logaddexp(0.0, -differences)).sum(axis=(1, 2))
+            divergence: Floats = (shares * np.logaddexp(0.0, -differences)).sum(axis=(1, 2))
         return divergence
 
     def misfit(f: Floats) -> tuple[Floats, Floats]:

@@ -9,22 +9,22 @@ from .._typing import Floats, Ints
 
 def finite_gaps(values: ArrayLike, name: str = "scores") -> Floats:
     """Scores whose differences in a row are finite, too."""
-    table = score_table(values, name)
+    f = score_table(values, name)
     with np.errstate(over="ignore"):
-        if not np.isfinite(np.ptp(table, axis=1)).all():
+        if not np.isfinite(np.ptp(f, axis=1)).all():
             raise ValueError(f"{name} must have finite differences in each row, found some that overflow")
-    return table
+    return f
 
 
 def probability_rows(values: ArrayLike, name: str = "probabilities") -> Floats:
     """Rows on the simplex, up to rounding."""
-    table = score_table(values, name)
-    if table.min() < 0 or np.abs(table.sum(axis=1) - 1).max() > 1e-6:
-        worst = int(np.argmax(np.maximum(-table.min(axis=1), np.abs(table.sum(axis=1) - 1))))
+    f = score_table(values, name)
+    if f.min() < 0 or np.abs(f.sum(axis=1) - 1).max() > 1e-6:
+        worst = int(np.argmax(np.maximum(-f.min(axis=1), np.abs(f.sum(axis=1) - 1))))
         raise ValueError(
-            f"{name} must have rows of numbers >= 0 with sum 1, found the row {table[worst].tolist()}"
+            f"{name} must have rows of numbers >= 0 with sum 1, found the row {f[worst].tolist()}"
         )
-    return table
+    return f
 
 
 def _rest(f: Floats) -> tuple[Floats, Floats]:

@@ -26,7 +26,7 @@ _PRODUCTS = 500
 
 @dataclass
 class _Found:
-    """A machine with its best lower bound."""
+    """A classifier with its best lower bound."""
 
     V: Floats
     primal: float
@@ -41,7 +41,7 @@ class _Found:
 
 
 def minimise(problem: Problem, V: Floats, tol: float, max_iter: int) -> _Found:
-    """Newton's method with conjugate gradients, from the machine V, until the gap is at most tol."""
+    """Newton's method with conjugate gradients, from the classifier V, until the gap is at most tol."""
     d = problem.X.shape[1]
     penalised = np.zeros_like(V)
     penalised[:, :d] = 1.0
@@ -56,7 +56,7 @@ def minimise(problem: Problem, V: Floats, tol: float, max_iter: int) -> _Found:
     for step in range(max_iter + 1):
         losses, others, missing = loss_parts(f, problem.y)
         multipliers = problem.multipliers(others, missing)
-        now = problem.norm(V) + float(problem.prices @ losses)
+        now = problem.norm(V) + float(problem.penalties @ losses)
         gradient = penalised * V - problem.gathered(multipliers)
         noise, doubt = problem.rounding(V, multipliers)
         dual = max(dual, problem.dual(others, missing) - doubt)
@@ -81,13 +81,13 @@ def minimise(problem: Problem, V: Floats, tol: float, max_iter: int) -> _Found:
         q[problem.rows, problem.y] = 1 - missing
         bends = q * (1 - q)
         bends[problem.rows, problem.y] = (1 - missing) * missing
-        bends *= problem.prices[:, None]
+        bends *= problem.penalties[:, None]
         preconditioner.update(bends)
 
         def bend(D: Floats, q: Floats = q) -> Floats:
             v = problem.scores(D)
             v -= v[problem.rows, problem.y][:, None]  # so that a true class of probability 1 costs no digits
-            return penalised * D + problem.gathered(hessian_product(q, v) * problem.prices[:, None])
+            return penalised * D + problem.gathered(hessian_product(q, v) * problem.penalties[:, None])
 
         accuracy = min(0.1, slope / first)
         # a product takes 4 m d k operations, the factors of all blocks take 2 m d^2 k
@@ -117,11 +117,11 @@ class _Axes:
     intercept, and rotated to their principal axes."""
 
     def __init__(self, problem: Problem):
-        X, prices = problem.X, problem.prices
+        X, penalties = problem.X, problem.penalties
         self.d, self.bias = X.shape[1], problem.bias
-        self.centre = prices @ X / prices.sum() if self.bias else np.zeros(self.d)
+        self.centre = penalties @ X / penalties.sum() if self.bias else np.zeros(self.d)
         moved = X - self.centre
-        triangle = np.linalg.qr(np.sqrt(prices)[:, None] * moved, mode="r")
+        triangle = np.linalg.qr(np.sqrt(penalties)[:, None] * moved, mode="r")
         self.axes = np.linalg.svd(triangle, full_matrices=True)[2].T
         self.X = moved @ self.axes
 
@@ -132,7 +132,7 @@ class _Axes:
         return turned
 
     def back(self, R: Floats) -> Floats:
-        """The machine that is R in these coordinates."""
+        """The classifier that is R in these coordinates."""
         d, restored = self.d, R.copy()
         restored[:, :d] = R[:, :d] @ self.axes.T
         if self.bias:

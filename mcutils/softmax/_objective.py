@@ -17,11 +17,10 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 class Problem:
-    """One regularised problem: its scores, derivatives and dual values. A machine is a (k, d + bias)
-    array."""
+    """One regularised problem: its scores, derivatives and dual values, of weights (k, d + bias)."""
 
-    def __init__(self, X: Any, y: Ints, k: int, prices: Floats, bias: bool):
-        self.X, self.y, self.k, self.prices, self.bias = X, y, k, prices, bias
+    def __init__(self, X: Any, y: Ints, k: int, penalties: Floats, bias: bool):
+        self.X, self.y, self.k, self.penalties, self.bias = X, y, k, penalties, bias
         self.rows = np.arange(len(y))
         # sizes of the features, and lengths of the inputs when features are measured by them: for rounding
         squares = X.multiply(X) if issparse(X) else X**2
@@ -45,12 +44,12 @@ class Problem:
         return float(np.vdot(W, W)) / 2
 
     def primal(self, V: Floats, f: Floats) -> float:
-        return self.norm(V) + float(self.prices @ loss_parts(f, self.y)[0])
+        return self.norm(V) + float(self.penalties @ loss_parts(f, self.y)[0])
 
     def multipliers(self, others: Floats, missing: Floats) -> Floats:
         r""":math:`C_i (e_{y_i} - q_i)`."""
-        multipliers = -others * self.prices[:, None]
-        multipliers[self.rows, self.y] = self.prices * missing
+        multipliers = -others * self.penalties[:, None]
+        multipliers[self.rows, self.y] = self.penalties * missing
         return multipliers
 
     def rounding(self, V: Floats, multipliers: Floats) -> tuple[float, float]:
@@ -65,8 +64,8 @@ class Problem:
     def excess(self, others: Floats, missing: Floats) -> Floats:
         r""":math:`\sum_i C_i (q_i - e_{y_i})`: what a class gets from the others' examples, less what its own
         give."""
-        lost = np.bincount(self.y, weights=self.prices * missing, minlength=self.k)
-        excess: Floats = self.prices @ others - lost
+        lost = np.bincount(self.y, weights=self.penalties * missing, minlength=self.k)
+        excess: Floats = self.penalties @ others - lost
         return excess
 
     def dual(self, others: Floats, missing: Floats) -> float:
@@ -76,7 +75,7 @@ class Problem:
         with np.errstate(under="ignore", divide="ignore", invalid="ignore"):
             kept = np.where(missing < 1, -(1 - missing) * np.log1p(-missing), 0.0)
         V = self.gathered(self.multipliers(others, missing))
-        return float(self.prices @ (entr(others).sum(axis=1) + kept)) - self.norm(V)
+        return float(self.penalties @ (entr(others).sum(axis=1) + kept)) - self.norm(V)
 
     def balanced(self, others: Floats, missing: Floats) -> tuple[Floats, Floats]:
         """Probabilities whose sum over the examples is right for each class, near the given ones.
@@ -84,7 +83,7 @@ class Problem:
         Classes with too much give up the same share of every probability; what an example loses by that goes
         to the classes with too little, in the proportions of what they lack. Rows stay on the simplex."""
         excess = self.excess(others, missing)
-        total = np.bincount(self.y, weights=self.prices, minlength=self.k)
+        total = np.bincount(self.y, weights=self.penalties, minlength=self.k)
         surplus, lack = np.maximum(excess, 0.0), np.maximum(-excess, 0.0)
         if not (lack.sum() > 0 and surplus.sum() > 0):
             return others, missing
@@ -145,7 +144,7 @@ def objective(
     rows = np.asarray(W, dtype=np.float64)
     if rows.ndim != 2 or len(rows) < 2 or not np.isfinite(rows).all():
         raise ValueError(f"W must have a finite row for each of k >= 2 classes, found shape {rows.shape}")
-    points, codes, prices = _design(X, y, len(rows), C, sample_weight)
+    points, codes, penalties = _design(X, y, len(rows), C, sample_weight)
     if points.shape[1] != rows.shape[1]:
         raise ValueError(
             f"W must have a column for each of the {points.shape[1]} features, found {rows.shape[1]}"
@@ -153,7 +152,7 @@ def objective(
     b = np.zeros(len(rows)) if intercept is None else np.asarray(intercept, dtype=np.float64)
     if b.shape != (len(rows),) or not np.isfinite(b).all():
         raise ValueError(f"intercept must be {len(rows)} finite numbers, found {intercept!r}")
-    problem = Problem(points, codes, len(rows), prices, True)
+    problem = Problem(points, codes, len(rows), penalties, True)
     V = np.column_stack([rows, b])
     return problem.primal(V, problem.scores(V))
 
@@ -170,8 +169,8 @@ def dual_objective(
     r"""The dual value :math:`\sum_i C H(q_i) - \frac12 \|\sum_i C (e_{y_i} - q_i) x_i^\top\|_F^2`, a lower
     bound.
 
-    No machine has a smaller :func:`objective`, for whatever probabilities q; with q the softmax of the
-    machine's own scores the two differ by half the squared norm of the objective's gradient.
+    No classifier has a smaller :func:`objective`, for whatever probabilities q; with q the softmax of the
+    classifier's own scores the two differ by half the squared norm of the objective's gradient.
 
     Parameters
     ----------
@@ -182,7 +181,7 @@ def dual_objective(
     y : (m,) array-like of int
     C : float, default=1.0
     fit_intercept : bool, default=True
-        Whether the bound holds for machines with intercepts too.
+        Whether the bound holds for classifiers with intercepts too.
     sample_weight : (m,) array-like, optional
 
     Returns
@@ -199,17 +198,17 @@ def dual_objective(
     """
     rows = probability_rows(q, "q")
     k = rows.shape[1]
-    points, codes, prices = _design(X, y, k, C, sample_weight)
+    points, codes, penalties = _design(X, y, k, C, sample_weight)
     if len(codes) != len(rows):
         raise ValueError(f"q must have a row for each of the {len(codes)} examples, found {len(rows)}")
     fit_intercept = switch(fit_intercept, "fit_intercept")
-    problem = Problem(points, codes, k, prices, fit_intercept)
+    problem = Problem(points, codes, k, penalties, fit_intercept)
     others = rows / rows.sum(axis=1, keepdims=True)
     others[problem.rows, codes] = 0.0
     missing = others.sum(axis=1)
     if fit_intercept:
         excess = problem.excess(others, missing)
-        if np.abs(excess).max() > 1e-6 * prices.sum():
+        if np.abs(excess).max() > 1e-6 * penalties.sum():
             raise ValueError(
                 "with intercepts the probabilities of each class must add up to its examples' weight, "
                 f"found that, times C, they exceed it by {excess.tolist()}"

@@ -18,8 +18,7 @@ from ._objective import Problem
 
 
 class SoftmaxRegression(ScoreClassifier):
-    r"""Softmax regression: the linear machine of least cross-entropy (def-softmax-loss), solved to a
-    certified gap.
+    r"""The linear classifier of least cross-entropy (def-softmax-loss), solved to a certified gap.
 
     It minimises :math:`\frac12 \|W\|_F^2 + \sum_i C_i \ell_i`, where :math:`C_i` is C times the weight of the
     example and of its class; intercepts are not penalised. For three classes or more that is scikit-learn's
@@ -29,7 +28,7 @@ class SoftmaxRegression(ScoreClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        The price of the losses, positive and finite; :math:`\lambda = 1/(mC)`.
+        The factor of the losses, positive and finite; :math:`\lambda = 1/(mC)`.
     fit_intercept : bool, default=True
         Whether each class has an intercept.
     tol : float, default=1e-4
@@ -39,7 +38,7 @@ class SoftmaxRegression(ScoreClassifier):
     class_weight : dict, "balanced" or None
         Factors of C by label.
     warm_start : bool, default=False
-        Begin with the machine of the last :meth:`fit`, if it had the same classes and number of features.
+        Begin with the classifier of the last :meth:`fit`, if it had the same classes and number of features.
 
     Attributes
     ----------
@@ -50,9 +49,9 @@ class SoftmaxRegression(ScoreClassifier):
     intercept_ : (k,) array
         b, with the sum 0; zeros without intercepts.
     certificate_ : Certificate
-        Primal value, and the dual value of the machine's probabilities, balanced where there are intercepts,
-        less what rounding can be expected to add; in ``kkt`` the norm of the gradient in W ("stationarity")
-        and the largest entry of that in b ("balance").
+        Primal value, and the dual value of the classifier's probabilities, balanced where there are
+        intercepts, less what rounding can be expected to add; in ``kkt`` the norm of the gradient in W
+        ("stationarity") and the largest entry of that in b ("balance").
     converged_ : bool
         Whether the gap is at most ``tol``.
     n_iter_ : int
@@ -68,16 +67,16 @@ class SoftmaxRegression(ScoreClassifier):
     to W (with up to 200 dense features also to a d × d matrix for each class, where that saves time). Sparse
     matrices stay sparse.
     Features need not be centred or scaled for the sake of the solver; but where they vary by less than 1e-6
-    of their size, rounding may keep the gap above ``tol``, which is then said.
+    of their size, rounding may keep the gap above ``tol``, with a warning.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> machine = SoftmaxRegression().fit(X, y)
-    >>> machine.converged_, round(machine.certificate_.primal, 4)
+    >>> model = SoftmaxRegression().fit(X, y)
+    >>> model.converged_, round(model.certificate_.primal, 4)
     (True, 28.8863)
-    >>> machine.predict_proba(X[:1]).round(3)
+    >>> model.predict_proba(X[:1]).round(3)
     array([[0.982, 0.018, 0.   ]])
     """
 
@@ -103,7 +102,7 @@ class SoftmaxRegression(ScoreClassifier):
         self.warm_start = warm_start
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Solve the machine.
+        """Solve the optimisation problem.
 
         Parameters
         ----------
@@ -117,7 +116,7 @@ class SoftmaxRegression(ScoreClassifier):
         -------
         SoftmaxRegression
         """
-        price = number(self.C, "C", above=0)
+        penalty = number(self.C, "C", above=0)
         tol = number(self.tol, "tol", above=0)
         max_iter = integer(self.max_iter, "max_iter", 1)
         fit_intercept = switch(self.fit_intercept, "fit_intercept")
@@ -128,12 +127,12 @@ class SoftmaxRegression(ScoreClassifier):
         squarable(X)
         self.classes_, codes = class_codes(labels)
         k, d = len(self.classes_), X.shape[1]
-        prices = price * _factors(self.classes_, codes, self.class_weight, sample_weight)
+        penalties = penalty * _factors(self.classes_, codes, self.class_weight, sample_weight)
 
         V = np.zeros((k, d + fit_intercept))
         if before and before[1].shape[1] == d + 1 and np.array_equal(before[0], self.classes_):
             V[:] = before[1][:, : V.shape[1]]
-        problem = Problem(X, codes, k, prices, fit_intercept)
+        problem = Problem(X, codes, k, penalties, fit_intercept)
         minimum = minimise(problem, V, tol, max_iter)
         V = minimum.V - minimum.V.mean(axis=0)
         self.coef_ = np.ascontiguousarray(V[:, :d])
@@ -165,8 +164,8 @@ class SoftmaxRegression(ScoreClassifier):
         (n, k) array
         """
         check_is_fitted(self)
-        table: Floats = self._validate(X, reset=False) @ self.coef_.T + self.intercept_
-        return table
+        scores: Floats = self._validate(X, reset=False) @ self.coef_.T + self.intercept_
+        return scores
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of :meth:`predict_proba`, exact where these are almost 0 or 1.

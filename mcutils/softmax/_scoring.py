@@ -77,7 +77,7 @@ class Reliability:
     counts : (n,) int array
         How many examples are in each bin.
     confidence, accuracy : (n,) array
-        Mean confidence and share of right answers in each bin; nan in an empty one.
+        Mean confidence and share of right predictions in each bin; nan in an empty one.
     lower, upper : (n,) array
         Wilson's interval for the accuracy; 0 and 1 in an empty bin.
     level : float
@@ -119,8 +119,8 @@ def reliability(
     Examples
     --------
     >>> p = [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]]
-    >>> found = reliability(p, [0, 1, 1, 0], bins=[0, 0.5, 0.75, 1])
-    >>> found.counts, found.confidence.round(3), found.accuracy, round(found.ece, 3)
+    >>> result = reliability(p, [0, 1, 1, 0], bins=[0, 0.5, 0.75, 1])
+    >>> result.counts, result.confidence.round(3), result.accuracy, round(result.ece, 3)
     (array([0, 2, 2]), array([ nan, 0.65, 0.85]), array([nan, 1. , 0.5]), 0.35)
     """
     p, codes = _judged(probabilities, y)

@@ -23,7 +23,7 @@ class Temperature:
     temperature : float
         T. 0 where the loss decreases for ever as the scores grow, infinite where it is least without them.
     before : float
-        Mean loss at :math:`T = 1`, with smoothed targets if they were asked for.
+        Mean loss at :math:`T = 1`, with smoothed targets if ``smooth``.
     loss : float
         Mean loss at T, likewise.
     certificate : Certificate
@@ -72,8 +72,8 @@ def temperature(
         True classes, 0 to k-1.
     smooth : bool, default=False
         Whether an example counts as :math:`(m + 1)/(m + 2)` of its class, and the rest in equal parts as the
-        others, m being the sum of the weights. That is the share of right answers that Laplace's rule expects
-        after m right answers of m, and T is positive even if there are no mistakes.
+        others, m being the sum of the weights. That is the share of right predictions that Laplace's rule
+        expects after m right predictions of m, and T is positive even if there are no mistakes.
     sample_weight : (m,) array-like, optional
 
     Returns
@@ -83,9 +83,9 @@ def temperature(
 
     Examples
     --------
-    >>> scores = [[4.0, 0.0], [4.0, 0.0], [4.0, 0.0], [4.0, 0.0]]  # says 0.982
-    >>> found = temperature(scores, [0, 0, 0, 1])  # is right with 3 of 4
-    >>> round(found.temperature, 4), found.probabilities(scores[:1]).round(4)
+    >>> scores = [[4.0, 0.0], [4.0, 0.0], [4.0, 0.0], [4.0, 0.0]]  # softmax: 0.982
+    >>> result = temperature(scores, [0, 0, 0, 1])  # is right with 3 of 4
+    >>> round(result.temperature, 4), result.probabilities(scores[:1]).round(4)
     (3.641, array([[0.75, 0.25]]))
     """
     f = finite_gaps(scores)

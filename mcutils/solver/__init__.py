@@ -1,6 +1,6 @@
-r"""One optimum, three solvers: the machines of Crammer and Singer and of Weston and Watkins, certified.
+r"""One optimum, three solvers: the classifiers of Crammer and Singer and of Weston and Watkins, certified.
 
-The machine of def-dual-problem has scores :math:`f_r` in the Hilbert space of a kernel, and minimises
+The classifier of def-dual-problem has scores :math:`f_r` in the Hilbert space of a kernel, and minimises
 
 .. math:: \tfrac12 \sum_r \|f_r\|^2 + \sum_i C_i \ell_i(f), \qquad C_i = C s_i,
 
@@ -18,12 +18,12 @@ one (thm-dual-strong), so that both together are a certificate, and every fit en
 
 >>> import numpy as np
 >>> X = np.array([[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0], [0.0, 2.0], [0.0, 99.0]])
->>> machine = CrammerSinger(fit_intercept=False, tol=1e-9).fit(X, [0, 1, 2, 2, 2])
->>> machine.coef_.round(6)
+>>> model = CrammerSinger(fit_intercept=False, tol=1e-9).fit(X, [0, 1, 2, 2, 2])
+>>> model.coef_.round(6)
 array([[-0.5     , -0.333333],
        [ 0.5     , -0.333333],
        [ 0.      ,  0.666667]])
->>> round(12 * machine.certificate_.primal, 6), machine.converged_
+>>> round(12 * model.certificate_.primal, 6), model.converged_
 (7.0, True)
 """
 

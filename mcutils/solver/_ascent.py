@@ -56,7 +56,7 @@ class _Progress:
 def climb(
     gram: WholeGram | WorkingSet, problem: HingeProblem, tol: float, max_iter: int, beta: Floats
 ) -> tuple[Floats, Certificate]:
-    """The block ascent of a kernel machine.
+    """The block ascent of a kernel classifier.
 
     Each round moves examples, and changes the working set in between. It ends where the gap is small, where
     nothing moves or where enough was moved, with the certificate and Newton's steps. All loops end: between
@@ -67,7 +67,7 @@ def climb(
 
     m, kind = len(beta), gram.rows.dtype
     curvatures = np.where(gram.curvatures > 1e-12 * gram.curvatures.max(initial=0.0), gram.curvatures, 0.0)
-    costs, prices, labels = problem.costs, problem.prices, problem.labels
+    costs, penalties, labels = problem.costs, problem.penalties, problem.labels
     every = problem.loss == "weston_watkins"
     upper, lower = np.empty((problem.n_classes, m), kind), np.empty((problem.n_classes, m), kind)
     violated = np.zeros(m, kind)
@@ -80,8 +80,8 @@ def climb(
     work, cheap = 0.0, _CHEAP
     for rounds in itertools.count(1):
         before, entered = steps, 0
-        table = np.ascontiguousarray(scores.T, dtype=kind)
-        jit.open_sides(beta, labels, prices, costs, every, upper, lower)
+        by_class = np.ascontiguousarray(scores.T, dtype=kind)
+        jit.open_sides(beta, labels, penalties, costs, every, upper, lower)
         while True:
             done, primal, dual, outside = jit.climb(
                 gram.rows,
@@ -89,7 +89,7 @@ def climb(
                 gram.member,
                 curvatures,
                 labels,
-                prices,
+                penalties,
                 costs,
                 every,
                 _GREED,
@@ -98,7 +98,7 @@ def climb(
                 _SHRUNK,
                 min(budget, left - steps),
                 beta,
-                table,
+                by_class,
                 upper,
                 lower,
                 violated,
@@ -153,10 +153,10 @@ def _newton(gram: Any, problem: HingeProblem, beta: Floats, scores: Floats, budg
     square = gram.square(rows)
     tiny = 1e-12 * (float(np.diag(square).max()) or 1.0)
     appeal = scores[rows] + problem.costs[problem.labels[rows]]
-    own, labels, prices = beta[rows], problem.labels[rows], problem.prices[rows]
+    own, labels, penalties = beta[rows], problem.labels[rows], problem.penalties[rows]
     true, every = labels[:, None] == np.arange(problem.n_classes), problem.loss == "weston_watkins"
-    high = np.where(true, np.inf if every else prices[:, None], 0.0)
-    low = np.where(true | (not every), -np.inf, -prices[:, None])
+    high = np.where(true, np.inf if every else penalties[:, None], 0.0)
+    low = np.where(true | (not every), -np.inf, -penalties[:, None])
     moved = False
     for _ in range(len(rows) * problem.n_classes):
         free = (own < high) & (own > low)
@@ -205,7 +205,7 @@ def _newton(gram: Any, problem: HingeProblem, beta: Floats, scores: Floats, budg
 def sweep(
     X: Any, problem: HingeProblem, tol: float, max_iter: int, beta: Floats
 ) -> tuple[Floats, Certificate]:
-    """The block ascent of a linear machine, which keeps W."""
+    """The block ascent of a linear classifier, which keeps W."""
     from ..jit import multiclass as jit
 
     m, every = X.shape[0], problem.loss == "weston_watkins"
@@ -220,9 +220,9 @@ def sweep(
     passes, patience = 0, _PATIENCE  # since the last Newton step, and until the next
     W = np.ascontiguousarray((X.T @ beta).T)
     while True:
-        table = np.ascontiguousarray(W @ X.T)
+        by_class = np.ascontiguousarray(W @ X.T)
         primal, dual, _ = jit.values(
-            table, problem.labels, problem.prices, problem.costs, every, beta, problem.prices
+            by_class, problem.labels, problem.penalties, problem.costs, every, beta, problem.penalties
         )
         gap, allowed = primal - dual, tol * max(1.0, primal)
         if gap <= allowed or n_iter >= max_iter or progress.ended(primal, dual):
@@ -235,18 +235,18 @@ def sweep(
             accuracy *= 0.3
         if passes >= patience:
             beta = tidy(problem, beta)
-            if _newton(LinearGram(X), problem, beta, table.T, max(work, cheap)):
+            if _newton(LinearGram(X), problem, beta, by_class.T, max(work, cheap)):
                 W = np.ascontiguousarray((X.T @ beta).T)
-                table, work = np.ascontiguousarray(W @ X.T), 0.0
+                by_class, work = np.ascontiguousarray(W @ X.T), 0.0
             passes, patience, cheap = 0, patience + patience // 10, 2 * cheap
         kept = jit.reopen(
-            table, problem.labels, problem.prices, problem.costs, every, beta, order, active, counts
+            by_class, problem.labels, problem.penalties, problem.costs, every, beta, order, active, counts
         )
         done, _, visits, settled = visit(
             *data,
             squares,
             problem.labels,
-            problem.prices,
+            problem.penalties,
             problem.costs,
             every,
             accuracy,
@@ -287,9 +287,9 @@ def certified(
 
 def _free(problem: HingeProblem, beta: Floats, rows: Ints) -> Bools:
     """Which coefficients of some rows have room on both sides."""
-    part, price = beta[rows], problem.prices[rows][:, None]
+    part, penalty = beta[rows], problem.penalties[rows][:, None]
     true = problem.labels[rows][:, None] == np.arange(problem.n_classes)
     if problem.loss == "weston_watkins":
-        inside: Bools = (part < 0) & (part > -price) & ~true
+        inside: Bools = (part < 0) & (part > -penalty) & ~true
         return np.asarray(inside | (true & inside.any(axis=1, keepdims=True)))
-    return np.asarray(part < np.where(true, price, 0.0))
+    return np.asarray(part < np.where(true, penalty, 0.0))

@@ -23,8 +23,8 @@ SOLVERS = ("block", "interior", "qp")
 PRECISIONS = ("auto", "single", "double")
 
 
-class _Machine(ScoreClassifier):
-    """What the two machines share: all but the loss."""
+class _CertifiedSVM(ScoreClassifier):
+    """What the two SVMs share: all but the loss."""
 
     _loss: str
 
@@ -64,7 +64,7 @@ class _Machine(ScoreClassifier):
         self.check_kernel = check_kernel
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Solve the machine.
+        """Solve the optimisation problem.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class _Machine(ScoreClassifier):
         beta = self._before(problem)
         bias, linear = float(bool(self.fit_intercept)), self.kernel_.name == "linear"
         if linear:
-            squarable(X)  # other kernels say what leaves the range
+            squarable(X)  # other kernels name what leaves the range
         if self.check_kernel and not linear:
             check_psd(X if self.kernel_.name == "precomputed" else self.kernel_.gram(X))
         if self.solver != "block":
@@ -135,18 +135,18 @@ class _Machine(ScoreClassifier):
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        table: Floats = np.zeros((X.shape[0], len(self.classes_)))
+        scores: Floats = np.zeros((X.shape[0], len(self.classes_)))
         if self.kernel_.name == "linear":
-            table += X @ self.coef_.T
+            scores += X @ self.coef_.T
         else:
             weights = self.dual_coef_.T
             if self.kernel_.name == "precomputed":
-                table += X[:, self.support_] @ weights
+                scores += X[:, self.support_] @ weights
             elif len(weights):
                 for rows, part in self.kernel_.blocks(X, self.support_vectors_, size=512):
-                    table[rows] = part @ weights
-        table += self.intercept_
-        return table
+                    scores[rows] = part @ weights
+        scores += self.intercept_
+        return scores
 
     def _validate(self, X: Any, **more: Any) -> Any:
         checked = super()._validate(X, **more)
@@ -213,8 +213,8 @@ def _with_ones(X: Any) -> Any:
     return hstack([X, csr_array(ones)], format="csr") if issparse(X) else np.hstack([X, ones])
 
 
-class CrammerSinger(_Machine):
-    r"""The machine of Crammer and Singer for k classes, linear or with a kernel, solved to a certified gap.
+class CrammerSinger(_CertifiedSVM):
+    r"""The multi-class SVM of Crammer and Singer, linear or with a kernel, solved to a certified gap.
 
     It minimises :math:`\frac12 \sum_r \|f_r\|^2 + \sum_i C_i \max_r (\Delta(y_i, r) + f_r(x_i) -
     f_{y_i}(x_i))` (def-dual-problem), where :math:`C_i` is C times the weight of the example and of its
@@ -223,9 +223,9 @@ class CrammerSinger(_Machine):
     Parameters
     ----------
     C : float, default=1.0
-        The price of loss, positive.
+        The factor of the losses, positive.
     kernel : {"linear", "poly", "rbf", "precomputed"} or Kernel, default="linear"
-        See :func:`mcutils.kernel.resolve`. The linear machine keeps W instead of kernel values. With
+        See :func:`mcutils.kernel.resolve`. The linear classifier keeps W instead of kernel values. With
         "precomputed", ``X`` is the square Gram matrix in :meth:`fit`, and afterwards the matrix of the kernel
         between new examples (rows) and all those of the training (columns).
     gamma, degree, coef0
@@ -285,7 +285,7 @@ class CrammerSinger(_Machine):
     certificate_ : Certificate
         Primal and dual value, and in ``kkt`` the residuals of :func:`mcutils.dual.kkt`.
     converged_ : bool
-        Whether the relative gap is at most ``tol``. If not, ConvergenceWarning says what was reached.
+        Whether the relative gap is at most ``tol``. If not, ConvergenceWarning names what was reached.
     n_iter_ : int
         Of what ``max_iter`` limits.
     n_features_in_ : int
@@ -298,22 +298,22 @@ class CrammerSinger(_Machine):
     *Memory.* The tables of coefficients and scores take some 50 bytes for each example and class, the kernel
     rows as much as ``cache_size`` allows. 10,000 examples of 10 classes stay below 1 GB.
 
-    *No bias* for two classes is the binary machine without bias, with a C twice as large (prop-dual-two).
+    *No bias* for two classes is the binary classifier without bias, with a C twice as large (prop-dual-two).
 
     Examples
     --------
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
-    >>> machine = CrammerSinger(kernel="rbf", tol=1e-3).fit(X, y)
-    >>> machine.converged_, machine.score(X, y) > 0.99
+    >>> model = CrammerSinger(kernel="rbf", tol=1e-3).fit(X, y)
+    >>> model.converged_, model.score(X, y) > 0.99
     (True, True)
     """
 
     _loss = "crammer_singer"
 
 
-class WestonWatkins(_Machine):
-    r"""The machine of Weston and Watkins for k classes, linear or with a kernel, solved to a certified gap.
+class WestonWatkins(_CertifiedSVM):
+    r"""The multi-class SVM of Weston and Watkins, linear or with a kernel, solved to a certified gap.
 
     It minimises :math:`\frac12 \sum_r \|f_r\|^2 + \sum_i C_i \sum_{r \ne y_i} \max(0, \Delta(y_i, r) +
     f_r(x_i) - f_{y_i}(x_i))` (def-dual-problem), where :math:`C_i` is C times the weight of the example and
@@ -323,7 +323,7 @@ class WestonWatkins(_Machine):
     Parameters
     ----------
     C : float, default=1.0
-        The price of loss, positive.
+        The factor of the losses, positive.
     kernel : {"linear", "poly", "rbf", "precomputed"} or Kernel, default="linear"
         The kernel.
     gamma, degree, coef0
@@ -384,8 +384,8 @@ class WestonWatkins(_Machine):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> machine = WestonWatkins(C=0.5).fit(X, y)
-    >>> machine.coef_.shape, machine.converged_, machine.certificate_.certifies(1e-4)
+    >>> model = WestonWatkins(C=0.5).fit(X, y)
+    >>> model.coef_.shape, model.converged_, model.certificate_.certifies(1e-4)
     ((3, 4), True, True)
     """
 

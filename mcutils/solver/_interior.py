@@ -20,17 +20,17 @@ def by_cvxopt(
     """Coefficients and their certificate; ``structured`` takes functions in place of the matrices."""
     cvxopt = _cvxopt()
     m, k = len(gram), problem.n_classes
-    used = np.flatnonzero(problem.prices > 0)
+    used = np.flatnonzero(problem.penalties > 0)
     if not len(used):
         beta = np.zeros((m, k))
         return beta, certified(problem, beta, beta, np.diag(gram), 1)
-    # prices of the size of 1 are what its stopping rule expects
-    unit = float(problem.prices.max()) or 1.0
+    # penalties of the size of 1 are what its stopping rule expects
+    unit = float(problem.penalties.max()) or 1.0
     part = HingeProblem(
         problem.labels[used],
         loss=problem.loss,
         cost=problem.costs,
-        sample_weight=problem.prices[used] / unit,
+        sample_weight=problem.penalties[used] / unit,
     )
     square = gram[np.ix_(used, used)] * unit
     program: Any = _Structured(square, part) if structured else quadratic_program(square, part)
@@ -44,14 +44,14 @@ def by_cvxopt(
         "feastol": min(1e-8, 0.1 * tol),
     }
     try:
-        answer = cvxopt.solvers.coneqp(
+        solved = cvxopt.solvers.coneqp(
             *(cvxopt.matrix(each) if isinstance(each, np.ndarray) else each for each in given[:4]),
             None,
             *(cvxopt.matrix(each) if isinstance(each, np.ndarray) else each for each in given[4:]),
             options=options,
             **more,
         )
-        u, steps = np.array(answer["x"]).reshape(k, -1).T, int(answer["iterations"])
+        u, steps = np.array(solved["x"]).reshape(k, -1).T, int(solved["iterations"])
     except (ArithmeticError, ValueError) as reason:  # a matrix that has lost its definiteness
         raise RuntimeError(f"cvxopt gave up: {reason}") from reason
     beta = np.zeros((m, k))
@@ -74,7 +74,7 @@ def _cvxopt() -> Any:
 class _Structured:
     """The program of :func:`mcutils.dual.quadratic_program` as functions, and the equations of a step.
 
-    For Weston-Watkins one inequality more says of each sum what follows from its terms, that it is not
+    For Weston-Watkins one inequality more states of each sum what follows from its terms, that it is not
     negative: without it the diagonal matrix of the step would have zeros.
     """
 
@@ -83,46 +83,46 @@ class _Structured:
         self.gram, self.m, self.k = gram, len(gram), problem.n_classes
         true = problem.labels == np.arange(problem.n_classes)[:, None]
         self.signs = np.where(true, 1.0, -1.0)
-        prices = np.broadcast_to(problem.prices, true.shape)
+        penalties = np.broadcast_to(problem.penalties, true.shape)
         self.bounded_below = ~true if problem.loss == "crammer_singer" else np.full(true.shape, True)
         self.bounded_above = true if problem.loss == "crammer_singer" else ~true
         costs = problem.costs[problem.labels].T
         self.q = cvxopt.matrix(np.where(true, 0.0, -costs).ravel())
         lower, upper = int(self.bounded_below.sum()), int(self.bounded_above.sum())
-        self.h = cvxopt.matrix(np.concatenate([np.zeros(lower), prices[self.bounded_above]]))
+        self.h = cvxopt.matrix(np.concatenate([np.zeros(lower), penalties[self.bounded_above]]))
         self.split = lower
         self.b = cvxopt.matrix(0.0, (self.m, 1))
         self.rows = lower + upper
 
-    def table(self, vector: Any) -> Floats:
+    def as_matrix(self, vector: Any) -> Floats:
         """A view of a vector of unknowns, a row for each class."""
         view: Floats = np.asarray(vector).reshape(self.k, self.m)
         return view
 
     def P(self, x: Any, y: Any, alpha: float = 1.0, beta: float = 0.0) -> None:
-        product = self.signs * ((self.signs * self.table(x)) @ self.gram)
+        product = self.signs * ((self.signs * self.as_matrix(x)) @ self.gram)
         self.add(y, product.ravel(), alpha, beta)
 
     def A(self, x: Any, y: Any, alpha: float = 1.0, beta: float = 0.0, trans: str = "N") -> None:
         if trans == "N":
-            self.add(y, (self.signs * self.table(x)).sum(axis=0), alpha, beta)
+            self.add(y, (self.signs * self.as_matrix(x)).sum(axis=0), alpha, beta)
         else:
             self.add(y, (self.signs * np.asarray(x).ravel()).ravel(), alpha, beta)
 
     def G(self, x: Any, y: Any, alpha: float = 1.0, beta: float = 0.0, trans: str = "N") -> None:
         if trans == "N":
-            table = self.table(x)
-            product = np.concatenate([-table[self.bounded_below], table[self.bounded_above]])
+            matrix = self.as_matrix(x)
+            product = np.concatenate([-matrix[self.bounded_below], matrix[self.bounded_above]])
         else:
             product = self.spread(np.asarray(x).ravel()).ravel()
         self.add(y, product, alpha, beta)
 
     def spread(self, values: Floats) -> Floats:
         """The transpose of G."""
-        table = np.zeros((self.k, self.m))
-        table[self.bounded_below] -= values[: self.split]
-        table[self.bounded_above] += values[self.split :]
-        return table
+        matrix = np.zeros((self.k, self.m))
+        matrix[self.bounded_below] -= values[: self.split]
+        matrix[self.bounded_above] += values[self.split :]
+        return matrix
 
     @staticmethod
     def add(y: Any, product: Floats, alpha: float, beta: float) -> None:
@@ -149,12 +149,12 @@ class _Structured:
             total += root[:, None] * inverse * root  # the lower triangle
         total_factor = cho_factor(total, lower=True, overwrite_a=True, check_finite=False)
 
-        def inverses(table: Floats) -> Floats:
+        def inverses(matrix: Floats) -> Floats:
             """:math:`N_r` times each row."""
             return np.stack(
                 [
                     root * cho_solve((factor, True), root * row, check_finite=False)
-                    for root, factor, row in zip(roots, factors, table, strict=True)
+                    for root, factor, row in zip(roots, factors, matrix, strict=True)
                 ]
             )
 
@@ -164,9 +164,9 @@ class _Structured:
             u, v, w = np.asarray(x).reshape(-1), np.asarray(y).reshape(-1), np.asarray(z).reshape(-1)
             right = self.signs * (u.reshape(self.k, self.m) + self.spread(weights * w))
             v[:] = cho_solve(total_factor, inverses(right).sum(axis=0) - v, check_finite=False)
-            table = self.signs * inverses(right - v)
-            u[:] = table.ravel()
-            product = np.concatenate([-table[self.bounded_below], table[self.bounded_above]])
+            matrix = self.signs * inverses(right - v)
+            u[:] = matrix.ravel()
+            product = np.concatenate([-matrix[self.bounded_below], matrix[self.bounded_above]])
             w[:] = scale * (product - w)
 
         return solve

@@ -24,7 +24,7 @@ class Solution:
     multipliers : (m, k) array
         :math:`\alpha`, feasible; for the true class the sum of the others.
     certificate : Certificate
-        Primal and dual value of the machine that they make, and the residuals of :func:`mcutils.dual.kkt`.
+        Primal and dual value of the classifier that they make, and the residuals of :func:`mcutils.dual.kkt`.
         ``n_iter`` counts the steps of an interior-point method, or how many times m examples were moved.
     converged : bool
         Whether the relative gap is at most ``tol``.
@@ -72,8 +72,8 @@ def solve_block(
 
     Examples
     --------
-    >>> found = solve_block([[1.0, 0.0], [0.0, 1.0]], [0, 1])
-    >>> found.multipliers, found.certificate.primal, found.converged
+    >>> certificate = solve_block([[1.0, 0.0], [0.0, 1.0]], [0, 1])
+    >>> certificate.multipliers, certificate.certificate.primal, certificate.converged
     (array([[0.5, 0.5],
            [0.5, 0.5]]), 0.5, True)
     """
@@ -101,7 +101,7 @@ def solve_qp(
     gram, problem
         As in :func:`solve_block`. Examples without weight are left out.
     tol : float
-        The relative gap that is asked for.
+        The relative gap to reach.
     max_iter : int
         The largest number of steps.
 
@@ -116,8 +116,8 @@ def solve_qp(
 
     Examples
     --------
-    >>> found = solve_qp([[1.0, -1.0], [-1.0, 1.0]], [0, 1])
-    >>> found.multipliers.round(6), round(found.certificate.primal, 6), found.converged
+    >>> certificate = solve_qp([[1.0, -1.0], [-1.0, 1.0]], [0, 1])
+    >>> certificate.multipliers.round(6), round(certificate.certificate.primal, 6), certificate.converged
     (array([[0.25, 0.25],
            [0.25, 0.25]]), 0.25, True)
     """
@@ -135,8 +135,8 @@ def solve_interior(
 ) -> Solution:
     r"""Let cvxopt solve the same program, with functions in place of matrices (thm-solver-structure).
 
-    Each step of its interior-point method has a positive diagonal matrix :math:`E_r` for each class, and asks
-    for the solution of the equations
+    Each step of its interior-point method has a positive diagonal matrix :math:`E_r` for each class, and
+    needs the solution of the equations
 
     .. math:: (D_r K D_r + E_r) u_r + D_r v = p_r, \qquad \sum_r D_r u_r = q,
 
@@ -149,8 +149,8 @@ def solve_interior(
 
     Examples
     --------
-    >>> found = solve_interior([[1.0, -1.0], [-1.0, 1.0]], [0, 1])
-    >>> found.multipliers.round(6), round(found.certificate.primal, 6), found.converged
+    >>> certificate = solve_interior([[1.0, -1.0], [-1.0, 1.0]], [0, 1])
+    >>> certificate.multipliers.round(6), round(certificate.certificate.primal, 6), certificate.converged
     (array([[0.25, 0.25],
            [0.25, 0.25]]), 0.25, True)
     """
@@ -168,24 +168,24 @@ def _checked(
 
 def _initial(initial: ArrayLike, problem: HingeProblem) -> Floats:
     """Multipliers to start from, moved into their bounds."""
-    table, shape = reals(initial, "initial"), (len(problem.labels), problem.n_classes)
-    if table.shape != shape:
-        raise ValueError(f"initial must be of shape {shape}, found {table.shape}")
-    return problem.nearest(table)
+    start, shape = reals(initial, "initial"), (len(problem.labels), problem.n_classes)
+    if start.shape != shape:
+        raise ValueError(f"initial must be of shape {shape}, found {start.shape}")
+    return problem.nearest(start)
 
 
-def _solution(problem: HingeProblem, beta: Floats, found: Certificate, tol: float) -> Solution:
+def _solution(problem: HingeProblem, beta: Floats, certificate: Certificate, tol: float) -> Solution:
     multipliers = problem.multipliers(beta)
     multipliers[np.arange(len(beta)), problem.labels] = multipliers.sum(axis=1)
-    converged = found.certifies(tol)
+    converged = certificate.certifies(tol)
     if not converged:
-        warn_unsolved(found, tol)
-    return Solution(multipliers, found, converged)
+        warn_unsolved(certificate, tol)
+    return Solution(multipliers, certificate, converged)
 
 
-def warn_unsolved(found: Certificate, tol: float) -> None:
-    """Say by how much a machine misses its tolerance."""
+def warn_unsolved(certificate: Certificate, tol: float) -> None:
+    """Warn by how much a classifier misses its tolerance."""
     warn(
-        f"the machine is not solved to tol={tol:g}: after {found.n_iter} iterations the relative gap of "
-        f"primal and dual is {found.gap:.3g}; increase max_iter or tol, or decrease C",
+        f"the SVM is not solved to tol={tol:g}: after {certificate.n_iter} iterations the relative gap of "
+        f"primal and dual is {certificate.gap:.3g}; increase max_iter or tol, or decrease C",
     )

@@ -1,4 +1,4 @@
-r"""Decision trees: grown by any question, the positive answer to the right.
+r"""Decision trees: grown by any question, yes to the right.
 
 A node n holds :math:`|n|` items, a share :math:`p_l(n)` of them of class l. Its *impurity* :math:`F(n)` is
 

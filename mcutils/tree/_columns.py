@@ -92,22 +92,22 @@ def _have_levels(X: Any) -> list[bool]:
     return [dtype in (narwhals.Categorical, narwhals.Enum) for dtype in frame.schema.values()]
 
 
-def categorical_columns(asked: Any, X: Any, d: int) -> Bools:
+def categorical_columns(categorical: Any, X: Any, d: int) -> Bools:
     """Which columns are categorical."""
     chosen = np.zeros(d, dtype=np.bool_)
     frame = hasattr(X, "columns")
-    if asked is None:
+    if categorical is None:
         return chosen
-    if isinstance(asked, str) and asked == "from_dtype":
+    if isinstance(categorical, str) and categorical == "from_dtype":
         if frame and any(declared := _have_levels(X)):
             chosen[:] = declared
         return chosen
-    if isinstance(asked, str) or not isinstance(asked, Iterable):
+    if isinstance(categorical, str) or not isinstance(categorical, Iterable):
         raise ValueError(
             "categorical_features must be 'from_dtype', None, or indices, names or a mask of columns, "
-            f"found {asked!r}"
+            f"found {categorical!r}"
         )
-    listed = list(asked)
+    listed = list(categorical)
     if listed and all(isinstance(each, (bool, np.bool_)) for each in listed):
         if len(listed) != d:
             raise ValueError(f"categorical_features is a mask of {len(listed)} entries, X has {d} columns")
@@ -128,7 +128,7 @@ def categorical_columns(asked: Any, X: Any, d: int) -> Bools:
 
 @contextmanager
 def levels_are_declared(X: Any) -> Iterator[None]:
-    """Of a text where a number should be, say in which column, and how to say that it is a level."""
+    """Name the column of a text where a number should be, and how to declare that it is a level."""
     try:
         yield
     except ValueError as error:
@@ -140,7 +140,7 @@ def levels_are_declared(X: Any) -> Iterator[None]:
                 np.asarray(column_of(X, j), dtype=np.float64)
             except (TypeError, ValueError):
                 raise ValueError(
-                    f"column {name!r} of X must hold numbers, {error}. Are these levels? Then say so, by "
-                    f"categorical_features=[{name!r}], or in a data frame by astype('category')"
+                    f"column {name!r} of X must hold numbers, {error}. Are these levels? Then declare them, "
+                    f"by categorical_features=[{name!r}], or in a data frame by astype('category')"
                 ) from error
         raise

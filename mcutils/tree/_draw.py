@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def boxes(machine: DecisionTree, low: float = -np.inf, high: float = np.inf) -> Floats:
+def boxes(classifier: DecisionTree, low: float = -np.inf, high: float = np.inf) -> Floats:
     """The boxes of a tree of numerical questions: what its leaves are in space.
 
     Parameters
     ----------
-    machine : DecisionTree
+    classifier : DecisionTree
         Fitted, with numerical questions only.
     low, high : float
         Where space ends.
@@ -33,15 +33,15 @@ def boxes(machine: DecisionTree, low: float = -np.inf, high: float = np.inf) -> 
 
     Examples
     --------
-    >>> machine = DecisionTree().fit([[1.0], [2.0], [3.0]], ["a", "b", "a"])
-    >>> boxes(machine, low=0.0, high=4.0)[:, 0].tolist()
+    >>> model = DecisionTree().fit([[1.0], [2.0], [3.0]], ["a", "b", "a"])
+    >>> boxes(model, low=0.0, high=4.0)[:, 0].tolist()
     [[0.0, 1.5], [2.5, 4.0], [1.5, 2.5]]
     """
-    check_is_fitted(machine)
-    tree = machine.tree_
+    check_is_fitted(classifier)
+    tree = classifier.tree_
     if tree._others or tree._columns.categorical.any():
-        raise ValueError("machine must ask numerical questions only, it asks others")
-    limits = np.empty((tree.n_nodes, machine.n_features_in_, 2))
+        raise ValueError("classifier must have numerical questions only, it has others")
+    limits = np.empty((tree.n_nodes, classifier.n_features_in_, 2))
     limits[0] = low, high
     for n in np.flatnonzero(~tree.is_leaf).tolist():
         j, a = int(tree.feature[n]), tree.threshold[n]
@@ -70,7 +70,7 @@ def _layout(tree: Tree) -> Floats:
 
 def draw(
     ax: "Axes",
-    machine: DecisionTree,
+    classifier: DecisionTree,
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
     kept: ArrayLike | None = None,
@@ -81,7 +81,7 @@ def draw(
     ----------
     ax : matplotlib.axes.Axes
         Where to draw.
-    machine : DecisionTree
+    classifier : DecisionTree
         Fitted.
     feature_names, class_names : sequence of str, optional
         As in :meth:`DecisionTree.text`.
@@ -100,9 +100,9 @@ def draw(
     """
     from ..plot import class_style
 
-    check_is_fitted(machine)
-    features, classes = machine._names(feature_names, class_names)
-    tree = machine.tree_
+    check_is_fitted(classifier)
+    features, classes = classifier._names(feature_names, class_names)
+    tree = classifier.tree_
     there = np.ones(tree.n_nodes, dtype=np.bool_) if kept is None else np.asarray(kept, dtype=np.bool_)
     if there.shape != (tree.n_nodes,):
         raise ValueError(f"kept has shape {there.shape}, the tree has {tree.n_nodes} nodes")
@@ -139,12 +139,12 @@ def draw(
                 bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": "#666666"},
             )
             continue
-        style = class_style(int(tree.answers[n]))
+        style = class_style(int(tree.predictions[n]))
         ax.plot(x, y, color=style["color"], marker=style["marker"], markersize=8, linestyle="none", zorder=2)
         # of two leaves side by side the right one has its name a line lower
         lower = n > 0 and n % 2 == 0 and (tree.left[n - 1] < 0 or not there[tree.left[n - 1]])
         ax.annotate(
-            classes[tree.answers[n]],
+            classes[tree.predictions[n]],
             (x, y),
             xytext=(0, -20 if lower and tree.n_leaves > 5 else -7),
             textcoords="offset points",
@@ -159,7 +159,7 @@ def draw(
 
 def draw_regions(
     ax: "Axes",
-    machine: DecisionTree,
+    classifier: DecisionTree,
     xlim: tuple[float, float],
     ylim: tuple[float, float],
     class_names: Sequence[str] | None = None,
@@ -172,7 +172,7 @@ def draw_regions(
     ----------
     ax : matplotlib.axes.Axes
         Where to draw.
-    machine : DecisionTree
+    classifier : DecisionTree
         Fitted to two numerical features.
     xlim, ylim : (float, float)
         The part of the plane.
@@ -184,8 +184,8 @@ def draw_regions(
     >>> from matplotlib.figure import Figure
     >>> from mcutils import tree
     >>> ax = Figure().subplots()
-    >>> machine = tree.DecisionTree().fit([[1.0, 0.0], [2.0, 0.0]], ["a", "b"])
-    >>> tree.draw_regions(ax, machine, (0, 3), (-1, 1))
+    >>> model = tree.DecisionTree().fit([[1.0, 0.0], [2.0, 0.0]], ["a", "b"])
+    >>> tree.draw_regions(ax, model, (0, 3), (-1, 1))
     >>> [label.get_text() for label in ax.texts]
     ['b', 'a']
     """
@@ -194,18 +194,18 @@ def draw_regions(
 
     from ..plot import class_style
 
-    check_is_fitted(machine)
-    _, classes = machine._names(None, class_names)
-    tree = machine.tree_
-    if machine.n_features_in_ != 2 or tree._columns.categorical.any():
+    check_is_fitted(classifier)
+    _, classes = classifier._names(None, class_names)
+    tree = classifier.tree_
+    if classifier.n_features_in_ != 2 or tree._columns.categorical.any():
         raise ValueError(
-            f"machine must have two numerical features, it has {machine.n_features_in_}, "
+            f"classifier must have two numerical features, it has {classifier.n_features_in_}, "
             f"{int(tree._columns.categorical.sum())} of them categorical"
         )
-    colors = [class_style(int(a))["color"] for a in tree.answers]
+    colors = [class_style(int(a))["color"] for a in tree.predictions]
     if not tree._others:
         limits = np.array([xlim, ylim], dtype=np.float64)
-        regions = np.clip(boxes(machine), limits[:, :1], limits[:, 1:])
+        regions = np.clip(boxes(classifier), limits[:, :1], limits[:, 1:])
         for n, box in zip(tree.leaves.tolist(), regions, strict=True):
             (x, right), (y, top) = box.tolist()
             if x < right and y < top:
@@ -213,7 +213,7 @@ def draw_regions(
                 ax.add_patch(
                     Rectangle((x, y), right - x, top - y, fill=False, edgecolor="#666666", linewidth=1.0)
                 )
-                _label(ax, (x + right) / 2, (y + top) / 2, classes[tree.answers[n]])
+                _label(ax, (x + right) / 2, (y + top) / 2, classes[tree.predictions[n]])
     else:
         x, y = np.linspace(*xlim, 401), np.linspace(*ylim, 401)
         grid = np.stack(np.meshgrid(x, y), axis=-1)
@@ -226,7 +226,7 @@ def draw_regions(
             far = distance_transform_edt(np.pad(region, 1))[1:-1, 1:-1]
             row, column = np.unravel_index(int(np.argmax(far)), far.shape)
             if far.max() > 12:  # of 401: a name has room
-                _label(ax, x[column], y[row], classes[tree.answers[n]])
+                _label(ax, x[column], y[row], classes[tree.predictions[n]])
     ax.set_xlim(*xlim)
     ax.set_ylim(*ylim)
 

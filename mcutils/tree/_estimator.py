@@ -94,8 +94,8 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     --------
     >>> from mcutils.data import load
     >>> penguins = load("penguins")
-    >>> machine = DecisionTree(max_leaf_nodes=3).fit(penguins.X, penguins.y)
-    >>> machine.get_n_leaves(), round(machine.score(penguins.X, penguins.y), 3)
+    >>> model = DecisionTree(max_leaf_nodes=3).fit(penguins.X, penguins.y)
+    >>> model.get_n_leaves(), round(model.score(penguins.X, penguins.y), 3)
     (3, 0.949)
     """
 
@@ -170,29 +170,29 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         climbing = [family for family in families if family in ("oblique", "sphere")]
         if self.lookahead > 1 and climbing:
             raise ValueError(
-                "lookahead above 1 asks every question of a family, which are too many of "
+                "lookahead above 1 tries every question of a family, which are too many of "
                 f"{climbing}; allowed are 'numerical', 'categorical' and functions"
             )
 
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Search, Ints]:
         """The search for questions among the items of positive weight, and which items these are."""
-        table, labels = self._validate(X, y, fitting=True)
+        data, labels = self._validate(X, y, fitting=True)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         k = len(self.classes_)
-        if k > CLASSES or table.shape[0] > ITEMS:
+        if k > CLASSES or data.shape[0] > ITEMS:
             raise ValueError(
-                f"y must have at most {CLASSES} classes and {ITEMS} items, found {k} and {table.shape[0]}"
+                f"y must have at most {CLASSES} classes and {ITEMS} items, found {k} and {data.shape[0]}"
             )
         costs = check_cost(self.cost, k)
-        weights = self._weights(table, codes, sample_weight)
+        weights = self._weights(data, codes, sample_weight)
         rows = np.arange(len(labels)) if weights is None else np.flatnonzero(weights)
         if len(rows) == 0:
             raise ValueError("sample_weight and class_weight must not be zero for all items")
-        columns = Columns(table.shape[1], categorical_columns(self.categorical_features, X, table.shape[1]))
-        columns.learn(table, rows)
+        columns = Columns(data.shape[1], categorical_columns(self.categorical_features, X, data.shape[1]))
+        columns.learn(data, rows)
         with levels_are_declared(X):
-            encoded = columns.encode(table)
+            encoded = columns.encode(data)
         if len(rows) < len(labels):
             encoded, codes = encoded[rows], codes[rows]
         if weights is not None:
@@ -222,26 +222,26 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             }
             with levels_are_declared(X):
                 if fitting:
-                    table, labels = validate_data(self, X, y, **options)
-                    return table, labels
+                    data, labels = validate_data(self, X, y, **options)
+                    return data, labels
                 return validate_data(self, X, **options), None
         if not hasattr(X, "iloc"):
-            table = np.asarray(X)
-            if table.dtype.kind not in "fiub":
-                table = np.asarray(X, dtype=object)
-            if table.ndim != 2:
+            data = np.asarray(X)
+            if data.dtype.kind not in "fiub":
+                data = np.asarray(X, dtype=object)
+            if data.ndim != 2:
                 raise ValueError(
-                    f"X must be a table. Expected 2D array, got shape {table.shape}. Reshape your data"
+                    f"X must be a table. Expected 2D array, got shape {data.shape}. Reshape your data"
                 )
         else:
-            table = X
+            data = X
         labels = validate_data(self, X="no_validation", y=y) if fitting else None
-        validate_data(self, X if frame else table, skip_check_array=True, reset=fitting)
-        if table.shape[0] == 0 or table.shape[1] == 0:
-            raise ValueError(f"X must have rows and columns, found shape {table.shape}")
+        validate_data(self, X if frame else data, skip_check_array=True, reset=fitting)
+        if data.shape[0] == 0 or data.shape[1] == 0:
+            raise ValueError(f"X must have rows and columns, found shape {data.shape}")
         if fitting:
-            check_consistent_length(table, labels)
-        return table, labels
+            check_consistent_length(data, labels)
+        return data, labels
 
     def _weights(self, X: Any, codes: NDArray[Any], sample_weight: ArrayLike | None) -> Floats | None:
         """The weights of the items, None if all are 1."""
@@ -255,13 +255,13 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         from ..jit import tree as jit
 
         measure, unlimited = search.measure, 2**62
-        # what is not asked about is as good as constant
-        asked = np.flatnonzero(search.left_out == 0)
+        # a column without questions is as good as constant
+        used = np.flatnonzero(search.left_out == 0)
         root = search.root()
         keys, values, n_levels = root.keys, search.values, search.n_levels
-        if len(asked) < len(n_levels):
-            keys, values, n_levels = keys[asked], values[asked], n_levels[asked]
-        if len(asked) == 0:
+        if len(used) < len(n_levels):
+            keys, values, n_levels = keys[used], values[used], n_levels[used]
+        if len(used) == 0:
             keys, values, n_levels = root.keys[:1], search.values[:1] * 0, np.zeros(1, dtype=np.int64)
             keys &= 2**40 - 1
         most_leaves = unlimited if self.max_leaf_nodes is None else int(self.max_leaf_nodes)
@@ -298,12 +298,12 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             constant,
         )
         if nodes < 0:
-            search.refuse_levels(int(asked[column]), -nodes)
+            search.refuse_levels(int(used[column]), -nodes)
         left, parent, depth, feature, items = (row[:nodes].copy() for row in links)
         threshold, gains = threshold[:nodes].copy(), gains[:nodes].copy()
         counts, members = counts[:nodes].copy(), members[:nodes].copy()
-        if len(asked) < len(search.n_levels) and len(asked):
-            feature = np.where(feature >= 0, asked[feature], -1)
+        if len(used) < len(search.n_levels) and len(used):
+            feature = np.where(feature >= 0, used[feature], -1)
         if members.shape[1] < search.width:
             members = np.zeros((len(left), search.width), dtype=np.uint8)
         return self._tree(search, left, parent, depth, feature, threshold, items, counts, gains, members, {})
@@ -318,7 +318,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         least = self.min_impurity_decrease * measure.total.sum() * (1 - 1e-12)
         nodes = [search.root()]
         left, parent, depth, gains = [-1], [-1], [0], [0.0]
-        found: dict[int, Candidate] = {}
+        splits: dict[int, Candidate] = {}
         heap: list[tuple[float, int]] = []
         fresh = [0]
         leaves = 1
@@ -332,16 +332,16 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
                 best = search.best(node, int(min(self.lookahead, most_depth - depth[n])))
                 if best is None or best.gain < least:
                     continue
-                found[n] = best
+                splits[n] = best
                 mean = jit.rounded(best.ahead / node.total.sum(), 1.0)
                 heapq.heappush(heap, (-mean if self.priority == "unweighted" else -best.ahead, n))
             if not heap or leaves >= most_leaves:
                 break
             _, n = heapq.heappop(heap)
             leaves += 1
-            left[n], gains[n] = len(nodes), found[n].gain
+            left[n], gains[n] = len(nodes), splits[n].gain
             fresh = [len(nodes), len(nodes) + 1]
-            nodes += search.children(nodes[n], found[n].positive)
+            nodes += search.children(nodes[n], splits[n].positive)
             left += [-1, -1]
             parent += [n, n]
             depth += [depth[n] + 1] * 2
@@ -351,12 +351,12 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         members = np.zeros((len(nodes), search.width), dtype=np.uint8)
         others = {}
         for n in split:
-            feature[n], threshold[n] = found[n].feature, found[n].threshold
-            chosen = found[n].members
+            feature[n], threshold[n] = splits[n].feature, splits[n].threshold
+            chosen = splits[n].members
             if chosen is not None:
                 members[n] = chosen
-            if found[n].feature == OTHER:
-                others[n] = found[n].question
+            if splits[n].feature == OTHER:
+                others[n] = splits[n].question
         return self._tree(
             search,
             np.array(left),
@@ -398,7 +398,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             items=items,
             impurity=impurities(shares, self.criterion, costs),
             decrease=gains * unit,
-            answers=np.argmin(counts @ costs, axis=1) if len(costs) else np.argmax(counts, axis=1),
+            predictions=np.argmin(counts @ costs, axis=1) if len(costs) else np.argmax(counts, axis=1),
             feature=feature,
             threshold=threshold,
             _members=members,
@@ -418,12 +418,12 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         (n,) int array
         """
         check_is_fitted(self)
-        table, _ = self._validate(X)
+        data, _ = self._validate(X)
         columns = self.tree_._columns
         if columns.categorical.any():
             with levels_are_declared(X):
-                table = columns.encode(table)
-        return self.tree_.reach(table)
+                data = columns.encode(data)
+        return self.tree_.reach(data)
 
     def decision_path(self, X: Any) -> csr_array:
         """Which nodes each row of X goes through.
@@ -459,7 +459,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         (n,) array
         """
         reached = self.apply(X)
-        labels: NDArray[Any] = self.classes_[self.tree_.answers][reached]
+        labels: NDArray[Any] = self.classes_[self.tree_.predictions][reached]
         return labels
 
     def predict_proba(self, X: Any) -> Floats:
@@ -484,8 +484,8 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         tree = self.tree_
         if tree._others:
             raise AttributeError("feature_importances_ needs questions about one column each, some are not")
-        asked = tree.feature >= 0
-        sums = np.bincount(tree.feature[asked], tree.decrease[asked], minlength=self.n_features_in_)
+        inner = tree.feature >= 0
+        sums = np.bincount(tree.feature[inner], tree.decrease[inner], minlength=self.n_features_in_)
         return np.asarray(sums / sums.sum() if sums.sum() > 0 else sums)
 
     def get_depth(self) -> int:
@@ -521,7 +521,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         while waiting:
             n, first, rest = waiting.pop()
             if tree.left[n] < 0:
-                lines.append(f"{first}{classes[tree.answers[n]]} ({tree.items[n]})")
+                lines.append(f"{first}{classes[tree.predictions[n]]} ({tree.items[n]})")
                 continue
             lines.append(f"{first}{question_text(tree.questions[n], features)} ?")
             waiting.append((int(tree.right[n]), f"{rest}`-- yes: ", f"{rest}    "))
@@ -589,7 +589,7 @@ def best_question(
     >>> best_question([["red"], ["blue"], ["red"]], [0, 1, 0], categorical_features=[0]).question
     Categorical(feature=0, levels=('blue',))
     """
-    machine = DecisionTree(
+    classifier = DecisionTree(
         criterion,
         questions=questions,
         categorical_features=categorical_features,
@@ -597,8 +597,8 @@ def best_question(
         lookahead=lookahead,
         cost=cost,
     )
-    machine._check_parameters()
-    search, rows = machine._prepare(X, y, sample_weight)
+    classifier._check_parameters()
+    search, rows = classifier._prepare(X, y, sample_weight)
     root = search.root()
     if len(root) < 2 * min_samples_leaf:
         return None

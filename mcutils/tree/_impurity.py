@@ -24,7 +24,7 @@ def impurity(counts: ArrayLike, criterion: Criterion = "gini", cost: ArrayLike |
     criterion : {"gini", "entropy", "misclassification"} or callable
         A callable takes the distributions as the rows of an array and returns their impurities.
     cost : (k, k) array-like, optional
-        :math:`\Delta`, for "misclassification": rows are true classes, columns answers.
+        :math:`\Delta`, for "misclassification": rows are true classes, columns predictions.
 
     Returns
     -------
@@ -40,17 +40,17 @@ def impurity(counts: ArrayLike, criterion: Criterion = "gini", cost: ArrayLike |
     1.5
     """
     name_or_function(criterion, "criterion", CRITERIA, "a concave function")
-    table = np.asarray(counts, dtype=np.float64)
-    if table.ndim == 0 or table.shape[-1] == 0:
-        raise ValueError(f"counts must have an entry for each class, found shape {table.shape}")
-    if not np.isfinite(table).all() or table.min(initial=0.0) < 0:
+    numbers = np.asarray(counts, dtype=np.float64)
+    if numbers.ndim == 0 or numbers.shape[-1] == 0:
+        raise ValueError(f"counts must have an entry for each class, found shape {numbers.shape}")
+    if not np.isfinite(numbers).all() or numbers.min(initial=0.0) < 0:
         raise ValueError("counts must be finite and at least 0")
-    costs = check_cost(cost, table.shape[-1])
-    sums = table.sum(axis=-1, keepdims=True)
-    p = table / np.where(sums > 0, sums, 1.0)
-    values = impurities(p.reshape(-1, table.shape[-1]), criterion, costs)
+    costs = check_cost(cost, numbers.shape[-1])
+    sums = numbers.sum(axis=-1, keepdims=True)
+    p = numbers / np.where(sums > 0, sums, 1.0)
+    values = impurities(p.reshape(-1, numbers.shape[-1]), criterion, costs)
     values[sums.ravel() == 0] = 0.0
-    return values.reshape(table.shape[:-1])
+    return values.reshape(numbers.shape[:-1])
 
 
 def impurities(p: Floats, criterion: Criterion, costs: Floats) -> Floats:
@@ -59,7 +59,7 @@ def impurities(p: Floats, criterion: Criterion, costs: Floats) -> Floats:
         values = np.array(criterion(p), dtype=np.float64)
         if values.shape != (len(p),) or not np.isfinite(values).all():
             raise ValueError(
-                f"criterion must answer a finite number for each of {len(p)} distributions, "
+                f"criterion must return a finite number for each of {len(p)} distributions, "
                 f"found an array of shape {values.shape}"
             )
         return values

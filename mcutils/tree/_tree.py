@@ -35,7 +35,7 @@ class Tree:
         :math:`F(n)`.
     decrease : (nodes,) array
         The total decrease :math:`|n| \tilde F(n, q)` of the node's question, with weights; 0 at leaves.
-    answers : (nodes,) int array
+    predictions : (nodes,) int array
         The index of the class that a node predicts as a leaf: the cheapest, ties to the first.
     feature : (nodes,) int array
         The column of a numerical or categorical question; -1 at leaves, -2 for other questions.
@@ -51,7 +51,7 @@ class Tree:
     items: Ints
     impurity: Floats
     decrease: Floats
-    answers: Ints
+    predictions: Ints
     feature: Ints
     threshold: Floats
     _members: NDArray[np.uint8]
@@ -155,4 +155,4 @@ class Tree:
         )
 
 
-_EACH = ("depth", "counts", "items", "impurity", "answers", "_members")
+_EACH = ("depth", "counts", "items", "impurity", "predictions", "_members")

@@ -163,6 +163,29 @@ def matches(page: Any) -> list[str]:
     return wrong
 
 
+def results(page: Any) -> list[str]:
+    """Tables of results that a screen reader or a keyboard cannot use as their reader's eye and mouse do."""
+    wrong = page.evaluate("mcProbe.results()")
+    for number, name in enumerate(page.evaluate("mcProbe.findSortable()")):
+        if not page.evaluate("(n) => mcProbe.focusHead(n)", number):
+            wrong.append(f"{name}: the keyboard reaches no head")
+            continue
+        states = [page.evaluate("(n) => mcProbe.sortState(n)", number)]
+        for _ in range(3):  # upwards, downwards, and as it was
+            page.keyboard.press("Enter")
+            states.append(page.evaluate("(n) => mcProbe.sortState(n)", number))
+        directions, orders, said = zip(*states, strict=True)
+        if directions != (None, "ascending", "descending", None):
+            wrong.append(f"{name}: Enter on a head does not sort")
+        elif orders[1] == orders[2] and len({*orders[0]} - {"–"}) > 1:
+            wrong.append(f"{name}: both directions have the same order")
+        elif orders[3] != orders[0]:
+            wrong.append(f"{name}: the first order does not come back")
+        elif not (said[1] and said[2] and said[1] != said[2]):
+            wrong.append(f"{name}: nothing says how it is sorted")
+    return wrong
+
+
 def switch(page: Any, mode: str) -> list[str]:
     """Let the reader's system change its mode, and wait until the page has followed."""
     page.emulate_media(color_scheme=mode)
@@ -189,12 +212,13 @@ def visit(browser: Any, root: str, name: str, width: int) -> dict[str, list[str]
             "formulas": page.evaluate("mcProbe.formulas()"),
             "alt": page.evaluate("mcProbe.alts()"),
             "sideways": page.evaluate("mcProbe.sideways()"),
-            "widget": widgets(page),
-            "quiz": quizzes(page),
-            "match": matches(page),
         }
+        page.evaluate("mcProbe.openAll()")  # an interactive figure or a quiz may stand in a fold
+        found |= {"widget": widgets(page), "quiz": quizzes(page), "match": matches(page)}
+        page.evaluate("mcProbe.closeAgain()")
         page.evaluate("mcProbe.openAll()")
         page.evaluate("mcProbe.settled()")
+        found["results"] = results(page)
         page.emulate_media(media="print")
         found["print"] = page.evaluate("mcProbe.unprinted()")
         page.emulate_media(media="screen")

@@ -137,7 +137,7 @@ globalThis.mcProbe = (() => {
   const CONTROLS = {
     range: "input[type=range]",
     radio: "input[type=radio]:checked",
-    button: "button",
+    button: 'button:not([aria-pressed="true"])', // to choose again what is chosen changes nothing
     select: "select",
     application: "[role=application]", // a picture with keys of its own
   };
@@ -192,6 +192,49 @@ globalThis.mcProbe = (() => {
     if (silent) return "nothing is said of a row";
     if (!words(quiz.querySelector("[role=status]")?.textContent ?? "")) return "Enter on the button says nothing";
     return all("details", quiz).every((details) => details.open) ? "" : "Enter on the button does not open the answer";
+  }
+
+  // ---- tables of results ----
+
+  let tables = [];
+
+  const nameOf = (table) => `“${short(table.caption?.textContent ?? "")}”`;
+
+  function results() {
+    return all("table.results").flatMap((table, i) => {
+      const wrong = [];
+      const say = (complaint) => wrong.push(`table ${i + 1} ${nameOf(table)}: ${complaint}`);
+      if (!words(table.caption?.textContent ?? "")) say("no caption");
+      all("th", table).forEach((th) => {
+        const scope = th.closest("thead") ? "col" : "row";
+        if (th.getAttribute("scope") !== scope) say(`the head “${short(th.textContent)}” is not of a ${scope}`);
+        if (!words(th.textContent)) say(`a head of a ${scope} without words`);
+      });
+      if (!table.tHead?.rows.length) say("no heads of columns");
+      all("tbody tr, thead tr", table).forEach((row) => {
+        if (row.cells.length !== table.rows[0].cells.length) say(`a row of ${row.cells.length} cells`);
+      });
+      return wrong;
+    });
+  }
+
+  function findSortable() {
+    tables = all("table.results.sortable");
+    return tables.map((table, i) => `sortable table ${i + 1} ${nameOf(table)}`);
+  }
+
+  function focusHead(number) {
+    const button = tables[number].querySelector("thead th:last-child button");
+    button?.focus();
+    return Boolean(button) && document.activeElement === button;
+  }
+
+  // the sorted direction, the words of the last column from above to below, and what was said
+  function sortState(number) {
+    const head = tables[number].querySelector("thead th:last-child");
+    const cells = all("tbody tr", tables[number]).map((row) => words(row.cells[row.cells.length - 1].textContent));
+    const said = all("[role=status]").map((status) => words(status.textContent)).find((text) => text.startsWith("Sorted by"));
+    return [head.getAttribute("aria-sort"), cells, said ?? ""];
   }
 
   // ---- axe ----
@@ -318,8 +361,9 @@ globalThis.mcProbe = (() => {
   }
 
   return {
-    alts, axe: axeRun, closeAgain, closed, findFolds, findMatches, findQuizzes, findWidgets, focusControl, focusFold, focusMatch,
-    focusQuiz, followsMode, formulas, openAll, quizState, read, settled, sideways, slim, unprinted,
+    alts, axe: axeRun, closeAgain, closed, findFolds, findMatches, findQuizzes, findSortable, findWidgets, focusControl,
+    focusFold, focusHead, focusMatch, focusQuiz, followsMode, formulas, openAll, quizState, read, results, settled, sideways,
+    slim, sortState, unprinted,
     unscripted,
   }; // prettier-ignore
 })();

@@ -33,6 +33,17 @@ EXPECTED = {
         "#mouse-only “Opens by mouse only”: the keyboard does not reach what opens it",
         "#deaf “Hears no key Show”: Enter does not open it",
     ],
+    "results": [
+        "table 1 “”: no caption",
+        "table 1 “”: the head “Error” is not of a col",
+        "table 1 “”: the head “hinge” is not of a row",
+        "table 1 “”: a row of 1 cells",
+        "sortable table 1 “No buttons”: the keyboard reaches no head",
+        "sortable table 2 “Sorts nothing”: Enter on a head does not sort",
+        "sortable table 3 “Says it sorts”: both directions have the same order",
+        "sortable table 4 “Sorts in silence”: nothing says how it is sorted",
+        "sortable table 5 “Never as it was”: the first order does not come back",
+    ],
     "print": ["not printed: h1 “Planted faults”"],
     "axe": ["button-name: p:nth-child(3) > button", "dark: color-contrast: .faint"],
 }

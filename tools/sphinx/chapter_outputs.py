@@ -58,7 +58,7 @@ def use_stored_outputs(app: Sphinx, docname: str, source: list[str]) -> None:
     if path.suffix != ".ipynb":
         return
     nb = nbformat.reads(source[0], as_version=4)
-    if entry := stored.load(path, nb):  # else it failed, and Sphinx has been told
+    if entry := stored.load(path, nb):  # else it failed, and Sphinx has the error
         stored.put(nb, entry["outputs"])
         source[0] = nbformat.writes(nb)
 

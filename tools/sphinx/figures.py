@@ -1,7 +1,7 @@
 """Sphinx extension: figures.
 
 - An image without alternative text is a warning that names its place, so it fails the build.
-- A page reserves the place of an image before it has it, and asks for it when a reader comes near.
+- A page reserves the place of an image before it has it, and loads it when a reader comes near.
 - `{chapter-figure} NAME` shows the figure of a chapter on another page: the picture that the present
   code draws, with the text for those who cannot see it. The directive's content is its caption.
 """
@@ -122,7 +122,7 @@ class ChapterFigure(SphinxDirective):
                 if cell.metadata.get("mystnb", {}).get("figure", {}).get("name") == name:
                     self.env.note_dependency(str(path))
                     entry = stored.load(path, chapter)
-                    # else the chapter failed, and Sphinx has been told
+                    # else the chapter failed, and Sphinx has the error
                     return self.figure(cell, entry["outputs"][number]) if entry else []
         raise self.error(f"no cell of a chapter has the figure {name!r}")
 

@@ -140,7 +140,7 @@ def repair(
 
 
 def offer_binder(app: Sphinx, config: Config) -> None:
-    """The theme cannot launch what it has no address of, and fails if asked to."""
+    """The theme cannot launch what it has no address of, and fails if it should."""
     options = config.html_theme_options
     if options.get("repository_url"):
         binder = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}

@@ -39,7 +39,7 @@
 
   // "0.25", "0.250" -> 0.25; undefined, "yes" -> "yes"; undefined, "–" -> null
   function key(value, text) {
-    if (value !== undefined && value !== "") return Number(value.replace("inf", "Infinity"));
+    if (value) return Number(value.replace("inf", "Infinity"));
     return text.trim() === NOTHING ? null : text.trim();
   }
 

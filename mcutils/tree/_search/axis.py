@@ -82,29 +82,29 @@ def _best_by_function(search: "Search", node: Node) -> Candidate | None:
     )
 
 
-def _level_table(search: "Search", node: Node, j: int) -> tuple[Ints, Floats, Ints]:
+def _level_counts(search: "Search", node: Node, j: int) -> tuple[Ints, Floats, Ints]:
     """The levels of a column at a node, the weights of the classes in each, and the items."""
     levels, where = np.unique(search.X[node.items, j].astype(np.int64), return_inverse=True)
-    table = np.zeros((len(levels), search.measure.k))
+    counts = np.zeros((len(levels), search.measure.k))
     weights = search.measure.weights[node.items] if search.measure.weighted else 1.0
-    np.add.at(table, (where, search.codes[node.items]), weights)
-    return levels, table, np.bincount(where)
+    np.add.at(counts, (where, search.codes[node.items]), weights)
+    return levels, counts, np.bincount(where)
 
 
 def _subset_by_function(search: "Search", node: Node, j: int) -> tuple[NDArray[np.uint8], float] | None:
-    levels, table, items = _level_table(search, node, j)
+    levels, counts, items = _level_counts(search, node, j)
     L = len(levels)
     if L < 2:
         return None
     present = np.flatnonzero(node.total > 0)
     masks: Bools | None = None
     if len(present) <= 2:
-        order = np.argsort(table[:, present[-1]] / table.sum(axis=1), kind="stable")
+        order = np.argsort(counts[:, present[-1]] / counts.sum(axis=1), kind="stable")
         masks = np.zeros((L - 1, L), dtype=np.bool_)
         for q in range(L - 1):
             masks[q, order[: q + 1]] = True
-        best = _best_mask(search, masks, table, np.ones(len(masks), dtype=np.bool_))
-        if best is not None and _obeys(search, masks[best[0]][None], table, items)[0]:
+        best = _best_mask(search, masks, counts, np.ones(len(masks), dtype=np.bool_))
+        if best is not None and _obeys(search, masks[best[0]][None], counts, items)[0]:
             return _side(search, levels, masks[best[0]], j), best[1]
     if L > LEVELS:
         search.refuse_levels(j, L)
@@ -113,25 +113,25 @@ def _subset_by_function(search: "Search", node: Node, j: int) -> tuple[NDArray[n
     for start in range(1, 2 ** (L - 1), step):
         numbers = np.arange(start, min(start + step, 2 ** (L - 1)))
         masks = (numbers[:, None] >> np.arange(L) & 1).astype(np.bool_)
-        best = _best_mask(search, masks, table, _obeys(search, masks, table, items))
+        best = _best_mask(search, masks, counts, _obeys(search, masks, counts, items))
         if best is not None and (best_side is None or best[1] > best_side[1] + TIE * node.total.sum()):
             best_side = _side(search, levels, masks[best[0]], j), best[1]
     return best_side
 
 
-def _best_mask(search: "Search", masks: Bools, table: Floats, allowed: Bools) -> tuple[int, float] | None:
-    return search.measure.first_best((~masks) @ table, masks @ table, allowed)
+def _best_mask(search: "Search", masks: Bools, counts: Floats, allowed: Bools) -> tuple[int, float] | None:
+    return search.measure.first_best((~masks) @ counts, masks @ counts, allowed)
 
 
-def _obeys(search: "Search", masks: Bools, table: Floats, items: Ints) -> Bools:
+def _obeys(search: "Search", masks: Bools, counts: Floats, items: Ints) -> Bools:
     """Which sets of levels leave enough items, and weight, on either side."""
-    sizes, weights = masks @ items, masks @ table.sum(axis=1)
-    light = np.minimum(weights, table.sum() - weights)
+    sizes, weights = masks @ items, masks @ counts.sum(axis=1)
+    light = np.minimum(weights, counts.sum() - weights)
     return np.asarray((np.minimum(sizes, items.sum() - sizes) >= search.fewest) & (light >= search.lightest))
 
 
 def _side(search: "Search", levels: Ints, inside: Bools, j: int) -> NDArray[np.uint8]:
-    """Of a set of levels and its complement the one that is asked for."""
+    """Of a set of levels and its complement the one that the question names."""
     has_missing = levels[-1] == search.n_levels[j]
     n, L = int(inside.sum()), len(levels)
     swapped = bool(inside[-1]) if has_missing else 2 * n > L or (2 * n == L and not inside[0])
@@ -151,11 +151,11 @@ def all_questions(search: "Search", node: Node) -> Iterator[Candidate]:
 
 
 def _all_subsets(search: "Search", node: Node, j: int) -> Iterator[Candidate]:
-    levels, table, items = _level_table(search, node, j)
+    levels, counts, items = _level_counts(search, node, j)
     L = len(levels)
     if L > LEVELS:
         search.refuse_levels(j, L)
     for mask in range(1, 2 ** (L - 1)):
         inside = (mask >> np.arange(L) & 1).astype(np.bool_)
-        if _obeys(search, inside[None], table, items)[0]:
+        if _obeys(search, inside[None], counts, items)[0]:
             yield _by_levels(search, node, j, _side(search, levels, inside, j))

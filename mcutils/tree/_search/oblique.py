@@ -79,14 +79,14 @@ def _turn(search: "Search", node: Node, level: Floats, far: Floats, weight: floa
     slopes = np.sort(slopes[moving], kind="stable")
     if len(slopes) < 2:
         return weight
-    table = np.zeros((len(items), search.measure.k))
-    table[np.arange(len(items)), search.codes[items]] = (
+    counts = np.zeros((len(items), search.measure.k))
+    counts[np.arange(len(items)), search.codes[items]] = (
         search.measure.weights[items] if search.measure.weighted else 1.0
     )
     sign = np.where(ahead[np.searchsorted(node.items, items)], -1.0, 1.0)
     # as v grows, an item ahead of the pivot turns to no, one behind it to yes
     start = search.counts(node.items[ahead | (~moving & (far == 0) & (level >= 0))])
-    yes = np.maximum(start + (sign[:, None] * table).cumsum(axis=0)[:-1], 0.0)
+    yes = np.maximum(start + (sign[:, None] * counts).cumsum(axis=0)[:-1], 0.0)
     no = np.maximum(node.total - yes, 0.0)
     allowed = (slopes[1:] > slopes[:-1]) & (yes.sum(axis=1) > 0) & (no.sum(axis=1) > 0)
     best = search.measure.first_best(no, yes, allowed)

@@ -37,8 +37,8 @@ class Search:
         self.values = np.ascontiguousarray(X.T)
         self.inside = np.zeros(len(X), dtype=np.bool_)
         named = {family for family in families if family in ("numerical", "categorical")}
-        asked = np.where(self.n_levels > 0, "categorical" in named, "numerical" in named)
-        self.left_out = (~asked).astype(np.uint8)
+        used = np.where(self.n_levels > 0, "categorical" in named, "numerical" in named)
+        self.left_out = (~used).astype(np.uint8)
         self.numerical = np.flatnonzero(~columns.categorical)
 
     def root(self) -> Node:
@@ -146,7 +146,7 @@ class Search:
         return Candidate(self.gain(node, positive), positive, question=question)
 
     def refuse_levels(self, j: int, L: int) -> None:
-        """Say that there are too many levels."""
+        """Refuse too many levels."""
         name = str(j) if self.names is None else repr(str(self.names[j]))
         barred = self.fewest > 1 or self.lightest > 0
         small = ", or small sets barred by min_samples_leaf or min_weight_fraction_leaf" if barred else ""
@@ -158,10 +158,12 @@ class Search:
     def cumulated_counts(self, node: Node, j: int) -> tuple[Floats, Floats, Bools]:
         """The counts on both sides of every place of a column, and which places may divide it."""
         row, n = node.keys[j], len(node)
-        table = np.zeros((n, self.measure.k))
+        counts = np.zeros((n, self.measure.k))
         items = row & (ITEMS - 1)
-        table[np.arange(n), self.codes[items]] = self.measure.weights[items] if self.measure.weighted else 1.0
-        some = table.cumsum(axis=0)[:-1]
+        counts[np.arange(n), self.codes[items]] = (
+            self.measure.weights[items] if self.measure.weighted else 1.0
+        )
+        some = counts.cumsum(axis=0)[:-1]
         places = np.arange(1, n)
         allowed = (row[1:] >> 40) != (row[:-1] >> 40)
         allowed &= (places >= self.fewest) & (n - places >= self.fewest)

@@ -190,7 +190,7 @@
       return `${shares}, ${equal} tie at expected cost ${costText(values[index])}; the first one wins.`;
     }
     const likely = best(p.map((share) => -share));
-    const surprise = index !== likely.index && !likely.tied ? `, although class ${likely.index + 1} is the most probable` : "";
+    const surprise = index !== ABSTAIN && index !== likely.index && !likely.tied ? `, although class ${likely.index + 1} is the most probable` : "";
     return `${shares}, ${answerName(index)} has the smallest expected cost, ${costText(values[index])}${surprise}.`;
   }
 
@@ -229,6 +229,7 @@
     const still = document.createElement("div");
     still.className = "mc-still";
     still.append(...box.childNodes);
+    still.querySelectorAll("details").forEach((fold) => fold.remove()); // nobody could open them
     const live = document.createElement("div");
     live.className = "mc-live";
     live.innerHTML = controls(id);
@@ -258,7 +259,6 @@
       const [x, y] = at(p.map((share) => share / PARTS));
       handle.style.left = `${(100 * x) / WIDTH}%`;
       handle.style.top = `${(100 * y) / HEIGHT}%`;
-      price.disabled = !allowed.checked;
       price.nextElementSibling.value = text(price.valueAsNumber);
       price.setAttribute("aria-valuetext", text(price.valueAsNumber));
       const words = sentence(p, values, choice);
@@ -284,7 +284,11 @@
       // what is shown is what is used
       input.addEventListener("change", () => (input.value = text(costs[input.dataset.y][input.dataset.a])));
     });
-    [allowed, price].forEach((input) => input.addEventListener("input", render));
+    allowed.addEventListener("input", render);
+    price.addEventListener("input", () => {
+      allowed.checked = true;
+      render();
+    });
     live.querySelectorAll("[data-preset]").forEach((button) => button.addEventListener("click", () => load(button.dataset.preset)));
 
     // ---- the point: a press anywhere puts it there, a drag moves it, arrow keys too ----

@@ -282,7 +282,7 @@
     function build() {
       find(".mc-code").innerHTML = `<caption></caption>
         <tr><th scope="col">class</th>${scores
-          .map((_, s) => `<th scope="col"><button type="button" data-column="${s}">f<sub>${s + 1}</sub><small></small></button></th>`)
+          .map((_, s) => `<th scope="col"><button type="button" data-column="${s}">f<sub>${s + 1}</sub><i class="mc-heard">, score </i><small></small></button></th>`)
           .join("")}</tr>
         ${code
           .map((row, r) => `<tr><th scope="row">${className(r)}</th>${row
@@ -313,7 +313,6 @@
       box.querySelectorAll("[data-column]").forEach((button) => {
         const s = Number(button.dataset.column);
         button.setAttribute("aria-pressed", s === chosen);
-        button.setAttribute("aria-label", `column ${s + 1}, score ${minus(scores[s].toFixed(1))}`);
         button.querySelector("small").textContent = minus(scores[s].toFixed(1));
       });
       box.querySelectorAll("[data-entry]").forEach((button) => {

@@ -73,9 +73,9 @@
   ];
   // Each bar has the marker that shows its height in the picture; a dash for the loss, as its dashed line.
   const BARS = [
-    { name: "margin at most 0", color: "#0072b2", path: "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0z" },
+    { name: "margin ≤ 0", color: "#0072b2", path: "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0z" },
     { name: "margin loss", color: "#d55e00", path: "M-7,-1.25h5v2.5h-5zM2,-1.25h5v2.5h-5z" },
-    { name: "margin at most ρ", color: "#1ea578", path: "M0,-5.5L5.5,4.5h-11z" },
+    { name: "margin ≤ ρ", color: "#1ea578", path: "M0,-5.5L5.5,4.5h-11z" },
   ];
 
   // In units that are CSS pixels at the width of a phone.
@@ -116,35 +116,34 @@
 
   function bars(margins, rho, nu) {
     const { loss, nonpositive, atMost } = shares(margins, rho, nu);
-    const m = margins.length;
-    const counts = [`${Math.round(m * nonpositive)} of ${m}`, "", `${Math.round(m * atMost)} of ${m}`];
     return [nonpositive, loss, atMost]
       .map(
         (share, i) => `<tr><th scope="row"><svg class="mc-marker" viewBox="-8 -8 16 16" aria-hidden="true"><path class="mc-class" d="${BARS[i].path}" fill="${BARS[i].color}"/></svg> ${BARS[i].name}</th>
         <td aria-hidden="true"><svg class="mc-share" viewBox="0 0 100 10" preserveAspectRatio="none"><rect class="mc-class" width="${(100 * share).toFixed(2)}" height="10" fill="${BARS[i].color}"/></svg></td>
-        <td>${percent(share)}</td><td>${counts[i]}</td></tr>`,
+        <td>${percent(share)}</td></tr>`,
       )
       .join("");
   }
 
   function sentence(margins, rho, nu) {
-    const { nonpositive, loss } = shares(margins, rho, nu);
+    const { negative, nonpositive, loss } = shares(margins, rho, nu);
     const shaded = area(staircase(margins, nu), 0, rho);
-    const wrong = Math.round(nonpositive * margins.length);
-    return `Scores ${times(nu)}: still ${wrong} of ${margins.length} predictions wrong. Shaded area ${shaded.toFixed(3)}, divided by ρ = ${rho.toFixed(1)}: margin loss ${percent(loss)}.`;
+    const counts = [negative, nonpositive].map((share) => Math.round(share * margins.length));
+    const wrong = counts[0] === counts[1] ? counts[0] : counts.join(" to "); // ties may go either way
+    return `Scores ${times(nu)}: ${wrong} of ${margins.length} predictions wrong, as for every factor. Shaded area ${shaded.toFixed(3)}, divided by ρ = ${rho.toFixed(1)}: margin loss ${percent(loss)}.`;
   }
 
   const CONTROLS = `
     <div class="mc-stage"><svg class="mc-plot mc-ruler" viewBox="0 0 ${PLOT.width} ${PLOT.height}" aria-hidden="true"></svg></div>
     <div class="mc-panel">
-      <fieldset class="mc-scores mc-path"><legend>Margin asked for, and scale of the scores</legend>
+      <fieldset class="mc-scores mc-settings"><legend>Margin asked for, and scale of the scores</legend>
         <label><span>ρ<i class="mc-heard">, margin asked for</i></span>
           <input type="range" data-key="rho" min="${RHO.least}" max="${RHO.most}" step="${RHO.step}" autocomplete="off"><output aria-live="off"></output></label>
         <label><span>ν<i class="mc-heard">, factor of all scores</i></span>
           <input type="range" data-key="nu" min="${-OCTAVES}" max="${OCTAVES}" step="0.25" autocomplete="off"><output aria-live="off"></output></label>
       </fieldset>
       <table class="mc-stats mc-shares"></table>
-      <div class="mc-actions">${PRESETS.map(([name], i) => `<button type="button" data-preset="${i}">${name}</button>`).join("")}</div>
+      <div class="mc-actions" role="group" aria-label="Positions">${PRESETS.map(([name], i) => `<button type="button" data-preset="${i}">${name}</button>`).join("")}</div>
       <p class="mc-summary" role="status" aria-live="polite"></p>
     </div>
     <p class="mc-help"><strong>Try:</strong> multiply the scores by 4, then ask for a ρ four times as large. Which numbers come back?</p>`;
