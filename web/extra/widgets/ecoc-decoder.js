@@ -250,9 +250,11 @@
         .map((key) => `<label><input type="radio" name="${name}" value="${key}"> ${TITLES[key]}: <span></span></label>`)
         .join("")}
     </fieldset>
-    <div class="mc-tables"><table class="mc-code"></table><table class="mc-distances"></table></div>
-    <div class="mc-scores mc-score"><label><span></span>
-      <input type="range" min="${-LIMIT}" max="${LIMIT}" step="0.1" autocomplete="off"><output aria-live="off"></output></label></div>
+    <div>
+      <div class="mc-tables"><table class="mc-code"></table><table class="mc-distances"></table></div>
+      <div class="mc-scores mc-score"><label><span></span>
+        <input type="range" min="${-LIMIT}" max="${LIMIT}" step="0.1" autocomplete="off"><output aria-live="off"></output></label></div>
+    </div>
     <p class="mc-summary" role="status" aria-live="polite"></p>
     <p class="mc-verdict" role="status" aria-live="polite"></p>
     <fieldset class="mc-actions"><legend>Change the size of the code</legend>
