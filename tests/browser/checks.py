@@ -212,10 +212,10 @@ def visit(browser: Any, root: str, name: str, width: int) -> dict[str, list[str]
             "formulas": page.evaluate("mcProbe.formulas()"),
             "alt": page.evaluate("mcProbe.alts()"),
             "sideways": page.evaluate("mcProbe.sideways()"),
-            "widget": widgets(page),
-            "quiz": quizzes(page),
-            "match": matches(page),
         }
+        page.evaluate("mcProbe.openAll()")  # an interactive figure or a quiz may stand in a fold
+        found |= {"widget": widgets(page), "quiz": quizzes(page), "match": matches(page)}
+        page.evaluate("mcProbe.closeAgain()")
         page.evaluate("mcProbe.openAll()")
         page.evaluate("mcProbe.settled()")
         found["results"] = results(page)

@@ -137,7 +137,7 @@ globalThis.mcProbe = (() => {
   const CONTROLS = {
     range: "input[type=range]",
     radio: "input[type=radio]:checked",
-    button: "button",
+    button: 'button:not([aria-pressed="true"])', // to choose again what is chosen changes nothing
     select: "select",
     application: "[role=application]", // a picture with keys of its own
   };

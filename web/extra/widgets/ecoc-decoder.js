@@ -250,9 +250,11 @@
         .map((key) => `<label><input type="radio" name="${name}" value="${key}"> ${TITLES[key]}: <span></span></label>`)
         .join("")}
     </fieldset>
-    <div class="mc-tables"><table class="mc-code"></table><table class="mc-distances"></table></div>
-    <div class="mc-scores mc-score"><label><span></span>
-      <input type="range" min="${-LIMIT}" max="${LIMIT}" step="0.1" autocomplete="off"><output aria-live="off"></output></label></div>
+    <div>
+      <div class="mc-tables"><table class="mc-code"></table><table class="mc-distances"></table></div>
+      <div class="mc-scores mc-score"><label><span></span>
+        <input type="range" min="${-LIMIT}" max="${LIMIT}" step="0.1" autocomplete="off"><output aria-live="off"></output></label></div>
+    </div>
     <p class="mc-summary" role="status" aria-live="polite"></p>
     <p class="mc-verdict" role="status" aria-live="polite"></p>
     <fieldset class="mc-actions"><legend>Change the size of the code</legend>
@@ -282,7 +284,7 @@
     function build() {
       find(".mc-code").innerHTML = `<caption></caption>
         <tr><th scope="col">class</th>${scores
-          .map((_, s) => `<th scope="col"><button type="button" data-column="${s}">f<sub>${s + 1}</sub><small></small></button></th>`)
+          .map((_, s) => `<th scope="col"><button type="button" data-column="${s}">f<sub>${s + 1}</sub><i class="mc-heard">, score </i><small></small></button></th>`)
           .join("")}</tr>
         ${code
           .map((row, r) => `<tr><th scope="row">${className(r)}</th>${row
@@ -313,7 +315,6 @@
       box.querySelectorAll("[data-column]").forEach((button) => {
         const s = Number(button.dataset.column);
         button.setAttribute("aria-pressed", s === chosen);
-        button.setAttribute("aria-label", `column ${s + 1}, score ${minus(scores[s].toFixed(1))}`);
         button.querySelector("small").textContent = minus(scores[s].toFixed(1));
       });
       box.querySelectorAll("[data-entry]").forEach((button) => {
