@@ -234,7 +234,7 @@
     const certain =
       repairs < 0
         ? "a class can lose although none of its columns is wrong"
-        : `Hamming decoding repairs ${repairs || "no"} wrong column${repairs === 1 ? "" : "s"} for certain`;
+        : `Hamming decoding repairs ${repairs || "no"} wrong column${repairs > 1 ? "s" : ""} for certain`;
     const twice = [...duplicates, ...complements].map(([s, t]) => `${s + 1} and ${t + 1}`);
     const repeated = twice.length ? ` The same question twice: columns ${twice.slice(0, 3).join("; ")}${twice.length > 3 ? "; …" : ""}.` : "";
     return `${first} Smallest distance ρ = ${rho}, smallest separation δ = ${separation}; ${certain}.${repeated}`;
