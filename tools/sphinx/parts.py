@@ -217,7 +217,7 @@ def drawing(plan: list[Band], titles: dict[str, str], addresses: dict[str, str])
             height = ROW + LINE * len(lines)
             number = "B" if row.number is None else str(row.number)
             base = top + ROW / 2 + LINE * 0.75
-            title = " ".join(  # the spaces are for programs that read the words
+            title = '<tspan font-size="0"> </tspan>'.join(  # for programs that read the words
                 f'<tspan x="{WORDS}" y="{base + LINE * n:g}">{html.escape(text)}</tspan>'
                 for n, text in enumerate(lines)
             )
