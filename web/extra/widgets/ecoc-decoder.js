@@ -282,7 +282,7 @@
 
     // The cells and their buttons stay where they are, so that the focus does, unless the code changes its size.
     function build() {
-      find(".mc-code").classList.toggle("mc-many", scores.length > 7); // on a phone, too many for numbers
+      find(".mc-code").classList.toggle("mc-crowded", scores.length > 7); // on a phone, too many for numbers
       find(".mc-code").innerHTML = `<caption></caption>
         <tr><th scope="col">class</th>${scores
           .map((_, s) => `<th scope="col"><button type="button" data-column="${s}">f<sub>${s + 1}</sub><i class="mc-heard">, score </i><small></small></button></th>`)
