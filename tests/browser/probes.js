@@ -276,6 +276,12 @@ globalThis.mcProbe = (() => {
     foldable.forEach((fold) => unfolded(fold) || control(fold)?.click());
   }
 
+  // What a reader opens to come to a quiz, not the quiz's answer.
+  function openAround() {
+    wasClosed = all("details:not([open])", article()).filter((details) => !details.closest(".quiz"));
+    wasClosed.forEach((details) => (details.open = true));
+  }
+
   function closeAgain() {
     wasClosed.forEach((fold) => (fold.localName === "details" ? (fold.open = false) : control(fold)?.click()));
   }
@@ -519,7 +525,7 @@ globalThis.mcProbe = (() => {
   return {
     alts, axe: axeRun, closeAgain, closed, code, findDrawers, findFolds, findMatches, findQuizzes, findSortable,
     findWidgets, focusControl, focusFold, focusHead, focusMatch, focusQuiz, followsMode, formulas, growth, headings,
-    isStill, links, looks, openAll, quizState, read, results, settled, sideways, slim, sortState, stretched,
+    isStill, links, looks, openAll, openAround, quizState, read, results, settled, sideways, slim, sortState, stretched,
     unprinted, unscripted, useDrawer,
   }; // prettier-ignore
 })();
