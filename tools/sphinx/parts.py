@@ -291,7 +291,7 @@ def draw(self: HTML5Translator, node: chapter_map) -> None:
     documents = [*chapters, *(band.overview for band in plan if band.overview)]
     for document, number in chapters.items():
         shown = env.toc_secnumbers.get(document, {}).get("", ())
-        if tuple(shown or ())[:1] != (() if number is None else (number,)):
+        if number is not None and tuple(shown or ())[:1] != (number,):
             logger.warning(
                 "the map gives %s the number %s, its page %s", document, number, shown, location=node
             )
