@@ -282,6 +282,13 @@ FAULTS: dict[str, tuple[Damage, int | None, str]] = {
         FIGURE,
         "speaks of 'L7'",
     ),
+    "lecture in a table": (
+        lambda nb: nb.cells[SHOWN].update(
+            outputs=[new_output("execute_result", data={"text/plain": "The lecture's tosses"})]
+        ),
+        SHOWN,
+        "speaks of 'The lecture'",
+    ),
     "lecture in an output": (prints(SHOWN, "as in M5"), SHOWN, "speaks of 'M5'"),
     "lecture on a button": (mutants(["1", "0", "the lecture's sign"]), WITNESS, "speaks of 'the lecture'"),
     "lecture in a solution": (
@@ -337,15 +344,29 @@ def test_a_planted_fault_is_found_where_it_is(chapter: NotebookNode, fault: str)
     assert any(at == cell and message in said_of_it for at, said_of_it in found), found
 
 
+def long_code_in_a_solution(nb: NotebookNode) -> None:
+    head, end, _ = nb.cells[TASKS].source.rpartition("\n```{solution-end}")
+    nb.cells[TASKS].source = head
+    nb.cells += [new_code_cell("x = 1\n" * 40), new_markdown_cell(f"{end.strip()}\n```")]
+
+
+def a_match(nb: NotebookNode) -> None:
+    quiz = "::::{admonition} Quiz: which coin\n:class: quiz match"
+    rows = "- **a** gold\n- **b** copper\n\n1. yellow\n2. red"
+    answer = ":::{dropdown} Answer\n**1 a, 2 b.** As seen.\n:::"
+    one_quiz_less(nb)
+    nb.cells[QUIZZES].source += f"\n\n{quiz}\n\nMatch them.\n\n{rows}\n\n{answer}\n::::"
+
+
 ALLOWED = {
     "an interval": prints(SHOWN, "from 0.12 to 0.15, the interval [0.12, 0.15]\nat {1, 2}\n"),
     "three lines": prints(SHOWN, "a\nb\nc\n"),
     "twelve lines of a proof": replaced(HALF, "*Sketch.* By symmetry.\n\nLine 0.", "By symmetry."),
     "lecture notes": replaced(MORE, "There are", "There are the lecture notes, and lecturers;"),
     "formulas": replaced(MORE, "There are", "By $L7$ and $K.4$"),
-    "a match": replaced(QUIZZES, ":class: quiz", ":class: quiz match"),
+    "a match": a_match,
     "four ways": mutants(*(["1", f"{i}", f"toss {i} coins"] for i in range(4))),
-    "long code in a solution": replaced(TASKS, "Done.", "```\n" + "x = 1\n" * 40 + "```"),
+    "long code in a solution": long_code_in_a_solution,
     "the end of a solution": replaced(MORE, "```{index} coin", "```{solution-end}"),
     "a long table": replaced(MORE, "There are", "| a |\n|---|\n" + "| word word word word |\n" * 2000),
 }

@@ -240,6 +240,7 @@ FIGURE = {"figure": {"caption": "", "name": "fig-toy"}}
         ([markdown("a\n\n```{figure} file.svg\nb\n```")], STORY + 1),
         ([markdown('<div class="mc-widget" data-widget="x"></div>')], STORY),
         ([markdown("![a](b.png)")], STORY),
+        ([code('HTML(f\'<div class="mc-widget" data-widget="x">{rows}</div>\')', "hide-input")], STORY),
         ([markdown("## A\n\n![a](b.png)", layer="detail", gist="b"), code("plot", mystnb=FIGURE)], None),
         ([markdown("## A", layer="detail"), markdown("## B"), code("plot", mystnb=FIGURE)], STORY + 2),
         ([markdown(":::{dropdown} a\n![a](b.png)\n:::")], None),

@@ -24,7 +24,7 @@ SLY = """
 import importlib
 
 importlib.import_module("mcutils.hid" + "den")
-_ = open("../mcutils/num" + "bers.csv").read()"""
+_ = open("../mcutils/tal" + "lies.csv").read()"""
 
 # positions among all its cells
 MACROS, SETUP, INTRO, IMPORT, WITNESS, FIGURE, TABLE = 0, 1, 2, 3, 4, 6, 7
@@ -316,7 +316,7 @@ def tested(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     sly = notebooks.read(book / "chapters" / "toy.ipynb")
     sly.cells[IMPORT].source += SLY
     (book / "chapters" / "sly.ipynb").write_text(notebooks.text(sly), encoding="utf-8")
-    for name, text in {"hidden.py": "", "numbers.csv": "1,2\n"}.items():
+    for name, text in {"hidden.py": "", "tallies.csv": "1,2\n"}.items():
         (book / "mcutils" / name).write_text(text, encoding="utf-8")
     # without --dist loadscope: the conftest sees to it that a chapter stays on one worker
     run = python(book, "pytest", "--nbval", "-n", "2", "-rA", "--color=no", "chapters")
@@ -386,7 +386,7 @@ def test_outputs_are_kept_where_every_cell_passed(tested: tuple[Path, str]):
 @pytest.mark.ci
 def test_a_chapter_that_reads_what_its_key_does_not_cover_fails(tested: tuple[Path, str]):
     assert outcomes(tested[1], "sly")["Sight"] == "FAILED"
-    assert "chapters/sly.ipynb reads mcutils/hidden.py, mcutils/numbers.csv, and tools/stored.py" in tested[1]
+    assert "chapters/sly.ipynb reads mcutils/hidden.py, mcutils/tallies.csv, and tools/stored.py" in tested[1]
 
 
 @pytest.mark.ci

@@ -12,7 +12,7 @@ FILES = {
     "shop/till.py": "from . import coins\n",
     "shop/coins.py": "def count():\n    from .safe.lock import turn\n    return turn()\n",
     "shop/safe/__init__.py": "from shop.safe import lock as _\n",
-    "shop/safe/lock.py": "NAME = 'prices'\n",
+    "shop/safe/lock.py": "NAME = 'penalties'\n",
     "shop/safe/penalties.csv": "1\n",
     "shop/safe/costs.csv": "1\n",
     "shop/window.py": "import shop.till\n",

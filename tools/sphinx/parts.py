@@ -217,7 +217,7 @@ def drawing(plan: list[Band], titles: dict[str, str], addresses: dict[str, str])
             height = ROW + LINE * len(lines)
             number = "B" if row.number is None else str(row.number)
             base = top + ROW / 2 + LINE * 0.75
-            title = " ".join(  # the spaces are for programs that read the words
+            title = '<tspan font-size="0"> </tspan>'.join(  # for programs that read the words
                 f'<tspan x="{WORDS}" y="{base + LINE * n:g}">{html.escape(text)}</tspan>'
                 for n, text in enumerate(lines)
             )
@@ -291,7 +291,7 @@ def draw(self: HTML5Translator, node: chapter_map) -> None:
     documents = [*chapters, *(band.overview for band in plan if band.overview)]
     for document, number in chapters.items():
         shown = env.toc_secnumbers.get(document, {}).get("", ())
-        if tuple(shown or ())[:1] != (() if number is None else (number,)):
+        if number is not None and tuple(shown or ())[:1] != (number,):
             logger.warning(
                 "the map gives %s the number %s, its page %s", document, number, shown, location=node
             )

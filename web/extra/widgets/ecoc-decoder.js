@@ -234,7 +234,7 @@
     const certain =
       repairs < 0
         ? "a class can lose although none of its columns is wrong"
-        : `Hamming decoding repairs ${repairs || "no"} wrong column${repairs === 1 ? "" : "s"} for certain`;
+        : `Hamming decoding repairs ${repairs || "no"} wrong column${repairs > 1 ? "s" : ""} for certain`;
     const twice = [...duplicates, ...complements].map(([s, t]) => `${s + 1} and ${t + 1}`);
     const repeated = twice.length ? ` The same question twice: columns ${twice.slice(0, 3).join("; ")}${twice.length > 3 ? "; …" : ""}.` : "";
     return `${first} Smallest distance ρ = ${rho}, smallest separation δ = ${separation}; ${certain}.${repeated}`;
@@ -250,9 +250,11 @@
         .map((key) => `<label><input type="radio" name="${name}" value="${key}"> ${TITLES[key]}: <span></span></label>`)
         .join("")}
     </fieldset>
-    <div class="mc-tables"><table class="mc-code"></table><table class="mc-distances"></table></div>
-    <div class="mc-scores mc-score"><label><span></span>
-      <input type="range" min="${-LIMIT}" max="${LIMIT}" step="0.1" autocomplete="off"><output aria-live="off"></output></label></div>
+    <div>
+      <div class="mc-tables"><table class="mc-code"></table><table class="mc-distances"></table></div>
+      <div class="mc-scores mc-score"><label><span></span>
+        <input type="range" min="${-LIMIT}" max="${LIMIT}" step="0.1" autocomplete="off"><output aria-live="off"></output></label></div>
+    </div>
     <p class="mc-summary" role="status" aria-live="polite"></p>
     <p class="mc-verdict" role="status" aria-live="polite"></p>
     <fieldset class="mc-actions"><legend>Change the size of the code</legend>
@@ -280,9 +282,10 @@
 
     // The cells and their buttons stay where they are, so that the focus does, unless the code changes its size.
     function build() {
+      find(".mc-code").classList.toggle("mc-crowded", scores.length > 7); // on a phone, too many for numbers
       find(".mc-code").innerHTML = `<caption></caption>
         <tr><th scope="col">class</th>${scores
-          .map((_, s) => `<th scope="col"><button type="button" data-column="${s}">f<sub>${s + 1}</sub><small></small></button></th>`)
+          .map((_, s) => `<th scope="col"><button type="button" data-column="${s}">f<sub>${s + 1}</sub><i class="mc-heard">, score </i><small></small></button></th>`)
           .join("")}</tr>
         ${code
           .map((row, r) => `<tr><th scope="row">${className(r)}</th>${row
@@ -313,7 +316,6 @@
       box.querySelectorAll("[data-column]").forEach((button) => {
         const s = Number(button.dataset.column);
         button.setAttribute("aria-pressed", s === chosen);
-        button.setAttribute("aria-label", `column ${s + 1}, score ${minus(scores[s].toFixed(1))}`);
         button.querySelector("small").textContent = minus(scores[s].toFixed(1));
       });
       box.querySelectorAll("[data-entry]").forEach((button) => {
