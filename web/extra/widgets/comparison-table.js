@@ -140,10 +140,10 @@
     const start = { ...state };
     const only = (name) => [names.indexOf(name)];
     const presets = [
-      ["As in the text", {}],
       ["Naive t", { method: "naive" }],
       ["Digits alone", { shown: only("digits") }],
       ["Against linear one-vs-all", { baseline: data.classifiers.indexOf("one-vs-all, linear") }],
+      ["As in the text", {}],
     ];
     box.innerHTML = `
       <p class="mc-try">Try: “Naive t” judges each difference by itself, “Digits alone” makes the family small. Both show more than the whole table supports.</p>
