@@ -22,7 +22,7 @@ def copy_to(folder: Path, *chapters: str) -> Path:
         (folder / "chapters" / f"{name}.ipynb").unlink()
     for name in ("tools", "web"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("conftest.py", "pyproject.toml", "requirements.lock"):
+    for name in ("conftest.py", "pyproject.toml", "requirements.lock", "CITATION.cff"):
         shutil.copy(ROOT / name, folder)
     (folder / "appendix").mkdir()
     shutil.copy(ROOT / "appendix" / "status.md", folder / "appendix")
@@ -30,6 +30,7 @@ def copy_to(folder: Path, *chapters: str) -> Path:
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     config["sphinx"]["local_extensions"].pop("tools.sphinx.ledger_pages")
     config["sphinx"]["config"]["extensions"].remove("tools.sphinx.ledger_pages")
+    config["sphinx"]["config"]["chapter_letters"] = {"appendix/status": "S"}
     (folder / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
     return folder
 
