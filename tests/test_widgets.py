@@ -754,10 +754,21 @@ def test_the_right_option_is_read_from_the_answer(quiz, bold, count, expected):
     assert call(quiz, "mcQuiz.rightOption", bold, count) == expected
 
 
-def test_feedback_says_right_or_wrong(quiz):
-    assert call(quiz, "mcQuiz.feedback", 2, 2).startswith("Right: the answer is 2.")
-    assert call(quiz, "mcQuiz.feedback", 1, 2).startswith("Wrong: the answer is not 1.")
-    assert call(quiz, "mcQuiz.feedback", None, 2) == "Choose an option first."
+def judged(quiz, chosen, right, missed, count):
+    """The verdict, what is said around the reason, and whether the answer opens."""
+    found = call(quiz, "mcQuiz.judge", chosen, right, missed, count)
+    return found["verdict"], f"{found['before']} … {found['after']}".strip(" …"), found["open"]
+
+
+def test_a_first_miss_gives_a_second_try(quiz):
+    assert judged(quiz, 2, 2, [], 3) == ("right", "Right, 2.", True)
+    assert judged(quiz, 1, 2, [], 3) == ("wrong", "Not 1. … Try once more.", False)
+    assert judged(quiz, 3, 2, [1], 3) == ("wrong", "Not 3. … The answer is 2.", True)
+    assert judged(quiz, 2, 2, [1], 3) == ("right", "Right, 2.", True)
+    assert judged(quiz, None, 2, [], 3) == ("none", "Choose an option first.", False)
+    # the same miss again is no second one, and of two options a miss leaves nothing to try
+    assert judged(quiz, 1, 2, [1], 4) == ("wrong", "Not 1. … Try once more.", False)
+    assert judged(quiz, 1, 2, [], 2) == ("wrong", "Not 1. … The answer is 2.", True)
 
 
 @pytest.mark.parametrize(
@@ -780,24 +791,30 @@ def test_the_letters_of_a_match_are_read_from_the_answer(quiz, bold, count, expe
 
 
 def test_a_match_is_judged_row_by_row(quiz):
-    def judged(*chosen):
-        return call(quiz, "mcQuiz.compare", list(chosen), ["b", "b", "a"])
+    def compared(*chosen, again=False):
+        return call(quiz, "mcQuiz.compare", list(chosen), ["b", "b", "a"], again)
 
-    assert judged("b", "b", "a") == {
+    assert compared("b", "b", "a") == {
         "rows": ["right", "right", "right"],
         "all": "All rows are right. The reasons are open below.",
         "verdict": "right",
+        "open": True,
     }
-    assert judged("b", "a", "c") == {
+    first = compared("b", "a", "c")
+    assert first == {
         "rows": ["right", "not a", "not c"],
-        "all": "Right: 1 of 3 rows. The answer is open below.",
+        "all": "Right: 1 of 3 rows. Try once more.",
         "verdict": "wrong",
+        "open": False,
     }
+    second = {"all": "Right: 1 of 3 rows. The answer is open below.", "open": True}
+    assert compared("b", "a", "c", again=True) == first | second
     # as long as a row is open nothing is given away
-    assert judged("b", "", "") == {
+    assert compared("b", "", "", again=True) == {
         "rows": ["", "", ""],
         "all": "Choose a letter first in row 2, 3.",
         "verdict": "none",
+        "open": False,
     }
 
 
