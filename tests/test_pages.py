@@ -225,11 +225,7 @@ def test_a_page_is_light_until_a_script_says_otherwise(pages: dict[str, Page]):
         assert page.all("html", **{"data-theme": "light"})
 
 
-<<<<<<< ours
 WIDGET = """<figure class="align-default" id="fig-a"><a href="a"><img src="a.svg" alt="A line" /></a></figure>
-=======
-WIDGET = """<figure id="fig-a"><a href="a.svg"><img src="a.svg" alt="A line" /></a></figure>
->>>>>>> theirs
 <div class="mc-widget" data-a='{"sign": ">"}' data-fallback="fig-a"><div><p>Words.</p></div></div>
 <div class="mc-widget"><table><tr><td>1</td></tr></table></div>
 <div>after</div>"""
