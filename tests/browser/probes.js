@@ -354,7 +354,7 @@ globalThis.mcProbe = (() => {
     if (silent) return "nothing is said of a row";
     const said = words(quiz.querySelector("[role=status]")?.textContent ?? "");
     if (!said) return "Enter on the button says nothing";
-    const reasons = all("details ol > li", quiz);
+    const reasons = all(":scope details ol > li", quiz);
     if (reasons.length && !said.includes(words(reasons[1].textContent))) return "it does not give the reason of what was chosen";
     if (all("details", quiz).every((details) => details.open)) {
       return options.length > 2 && !/right/i.test(said) ? "the first miss opens the answer" : "";
