@@ -504,7 +504,7 @@ def test_what_is_refused_of_a_gram_matrix(gram, y, message):
         (np.zeros(3), "multipliers must have a row for each example"),
         (np.full((3, 3), np.nan), "multipliers must be finite"),
         (np.full((3, 3), -1e-3), "multipliers must be finite and not negative"),
-        (np.full((3, 3), 0.6), "multipliers of an example must not exceed its price"),
+        (np.full((3, 3), 0.6), "multipliers of an example must not exceed its penalty"),
     ],
 )
 def test_multipliers_that_are_refused(table, message):

@@ -613,9 +613,9 @@ def test_a_large_matrix_that_is_no_gram_matrix_is_refused():
 def test_only_the_enumeration_is_compiled():
     program = (
         "import sys; from mcutils import rademacher as r;"
-        "r.monte_carlo(r.KernelBall([[1.0]]), 5); r.exact(r.Thresholds([1.0, 2.0]));"
+        "r.monte_carlo(r.KernelBall([[1.0]]), 5); r.complexity(r.Thresholds([1.0, 2.0]));"
         "assert not {'numba', 'matplotlib', 'cvxopt'} & set(sys.modules);"
-        "r.exact(r.Finite([[1.0]])); assert 'numba' in sys.modules"
+        "r.complexity(r.Finite([[1.0]])); assert 'numba' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 

@@ -148,4 +148,4 @@ def test_idle_classes_are_named() -> None:
     with pytest.raises(
         ValueError, match=r"^penalties must not be zero for a whole class, found it zero for \['c'\]$"
     ):
-        refuse_idle(np.ones(3), LABELS, codes, "prices")
+        refuse_idle(np.ones(3), LABELS, codes, "penalties")
