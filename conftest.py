@@ -23,7 +23,7 @@ import nbformat
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 
-from tools import notebooks, stored
+from tools import breaks, notebooks, stored
 from tools.stored import ROOT
 
 SECONDS_A_MUTANT = 120  # a mutant may turn a loop into an endless one
@@ -108,9 +108,10 @@ class Chapter(IPyNbFile):
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        # figures are not committed: nbval leaves out png and jpeg by itself
-        self.skip_compare += ("image/svg+xml",)
+        # figures are not committed, nor the HTML of tables: nbval leaves out png and jpeg by itself
+        self.skip_compare += ("image/svg+xml", "text/html")
         self.fresh: dict[int, tuple[list[Any], float]] = {}
+        self.broken: dict[str, list[str]] | None = {}  # None: not known yet, or not as it must be
 
     def collect(self) -> Any:
         cells = list(super().collect())
@@ -126,6 +127,9 @@ class Chapter(IPyNbFile):
         yield from cells
         if self.path.is_relative_to(ROOT):
             yield Sight.from_parent(self, name="Sight")
+        if any(breaks.spoken(self.nb)):
+            self.broken = None
+            yield Broken.from_parent(self, name="Broken")
         if not (quick or self.config.option.no_mutants):
             for index, cell in witnesses:
                 # names must differ: a statement can have two witnesses
@@ -145,11 +149,12 @@ class Chapter(IPyNbFile):
 
     def teardown(self) -> None:
         super().teardown()
-        if self.entry or not self.all_passed() or not self.path.is_relative_to(ROOT):
+        incomplete = self.entry or not self.all_passed() or not self.path.is_relative_to(ROOT)
+        if incomplete or self.broken is None:
             return
         if stored.key(self.nb) == self.key:
             outputs, seconds = zip(*(self.fresh[n] for n in range(self.n_cells)), strict=True)
-            stored.save(self.path, list(outputs), sum(seconds), self.key)
+            stored.save(self.path, list(outputs), sum(seconds), self.key, self.broken)
 
     def run(self, source: str, **expressions: str) -> dict[str, Any]:
         """Run `source` in the chapter's kernel; what the kernel replies."""
@@ -164,14 +169,18 @@ class Chapter(IPyNbFile):
         content: dict[str, Any] = reply["content"]
         return content
 
-    def error_in(self, source: str) -> str:
-        """Run `source` in the chapter's kernel; "" when it passes, else the name of what it raised."""
+    def raised_by(self, source: str) -> tuple[str, str]:
+        """Run `source` in the chapter's kernel: the name of what it raised ("" if nothing), its message."""
         try:
             content = self.run(source)
         except (Empty, TimeoutError):
             self.kernel.interrupt()
-            return f"nothing within {SECONDS_A_MUTANT} seconds"
-        return "" if content["status"] == "ok" else f"{content['ename']}: {content['evalue']}"
+            return "nothing", f"within {SECONDS_A_MUTANT} seconds"
+        return ("", "") if content["status"] == "ok" else (content["ename"], content["evalue"])
+
+    def error_in(self, source: str) -> str:
+        """As `raised_by`, in one text."""
+        return ": ".join(filter(None, self.raised_by(source)))
 
     def opened(self) -> set[Path]:
         """The files of this repository that the kernel has opened since it started."""
@@ -264,6 +273,27 @@ class Sight(Rule):
             )
 
 
+class Broken(Rule):
+    """Each mutant that has words fails, in a sentence that a reader can be shown."""
+
+    def runtest(self) -> None:
+        chapter = self.parent
+        if not chapter.all_passed():
+            pytest.skip("not every cell of this chapter ran and passed")
+        sentences, problems = [], []
+        for cell, mutant in breaks.spoken(chapter.nb):
+            try:
+                sentences.append(breaks.sentence(*chapter.raised_by(mutant.source(cell)), mutant.label))
+            except breaks.Silent as silent:
+                problems.append(
+                    f"{notebooks.shown(self.path)}, witness of {mutant.label}: with {mutant.old!r} replaced "
+                    f"by {mutant.new!r} ({mutant.words}) it {silent}"
+                )
+        if problems:
+            raise RuleBroken("\n".join(problems))
+        chapter.broken = breaks.by_cell(chapter.nb, sentences)
+
+
 class Mutants(Rule):
     """A witness passes when run again by itself, and fails when its claim is made false."""
 
@@ -283,11 +313,11 @@ class Mutants(Rule):
                 "A witness must not use up or overwrite what it reads."
             )
         problems = []
-        for old, new in self.cell.metadata["mutants"]:
-            error = chapter.error_in(self.cell.source.replace(old, new))
-            if not error.startswith("AssertionError:"):
+        for mutant in breaks.mutants(self.cell):
+            error = chapter.error_in(mutant.source(self.cell))
+            if not error.startswith("AssertionError"):
                 problems.append(
-                    f"{self.place}: with {old!r} replaced by {new!r} it "
+                    f"{self.place}: with {mutant.old!r} replaced by {mutant.new!r} it "
                     + (f"raised {error}" if error else "still passes")
                     + ", must raise AssertionError"
                 )

@@ -1,4 +1,4 @@
-"""One house style for every figure of the book.
+"""One house style for every figure of the book, and for its tables of results.
 
 A class has one colour **and** one marker wherever it appears, lines differ by their dashes too, and a
 code matrix shows its signs by glyph as well as by colour: no figure depends on colour. Backgrounds are
@@ -26,16 +26,23 @@ from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, AffineDeltaTransform
 from numpy.typing import ArrayLike
 
+from ._table import Table, table
+
 __all__ = [
     "CLASS_COLORS",
     "CLASS_MARKERS",
     "ClassStyle",
+    "Table",
     "class_style",
     "code",
     "intervals",
     "show",
+    "table",
     "use_style",
 ]
+
+# in whichever file they stand: a reader meets them here
+Table.__module__ = table.__module__ = __name__
 
 CLASS_COLORS = ("#0072b2", "#d55e00", "#1ea578", "#962d4b", "#9678ff", "#4b3c00", "#c378a5", "#1e1e69")
 """Blue, orange, green, wine, violet, olive, pink, navy: the colours of the classes, in this order."""

@@ -437,13 +437,13 @@ class BayesRule:
 
     @property
     def conditional_risk(self) -> NDArray[Any]:
-        """The least expected cost at every input; its mean over the inputs is the Bayes risk."""
+        """The smallest expected cost at every input; its mean over the inputs is the Bayes risk."""
         least: NDArray[Any] = self.expected.min(axis=1)
         return least
 
 
 def bayes_rule(probabilities: ArrayLike, cost: ArrayLike | None = None) -> BayesRule:
-    r"""The rule of least risk when the class probabilities are known (prop-risk-bayes-cost).
+    r"""The rule of smallest risk when the class probabilities are known (prop-risk-bayes-cost).
 
     At every input it predicts :math:`\argmin_{y'} \sum_y p(y \mid x) \Delta(y, y')`; with the 0-1 cost this
     is the most probable class (prop-risk-bayes).
@@ -467,7 +467,7 @@ def bayes_rule(probabilities: ArrayLike, cost: ArrayLike | None = None) -> Bayes
     >>> result.decision, result.tied
     (array([0, 0]), array([False,  True]))
 
-    A miss of class 1 costs five times as much:
+    Missing class 1 costs five times as much:
 
     >>> bayes_rule([[0.6, 0.4], [0.9, 0.1]], [[0, 1], [5, 0]]).decision
     array([1, 0])
@@ -501,7 +501,7 @@ def bayes_rule(probabilities: ArrayLike, cost: ArrayLike | None = None) -> Bayes
 
 @dataclass(frozen=True, eq=False)
 class Confusion:
-    r"""Who was taken for whom; see :func:`confusion`.
+    r"""How often each class got each answer; see :func:`confusion`.
 
     Attributes
     ----------
@@ -601,7 +601,7 @@ class Confusion:
         return float(np.sum(costs * self.counts) / self.counts.sum())
 
     def with_priors(self, priors: ArrayLike) -> "Confusion":
-        """The shares to expect where the classes have other probabilities and each looks as before.
+        """The shares to expect where the classes have other probabilities, and their inputs are as before.
 
         Recalls stay; precisions do not (prop-risk-precision).
 
@@ -694,8 +694,8 @@ def top_k(
     size : int
         How many classes may be named, from 1 to k.
     tie : {"smallest", "for", "against"}
-        Who goes first among equal scores: the smallest class, as everywhere in the book; the true class; or
-        every other one. The last two are the least and the largest value of all tie-breaks.
+        Which class comes first among equal scores: the smallest, as everywhere in the book; the true one; or
+        every other one. The last two give the smallest and the largest value of all tie-breaks.
     sample_weight : (m,) array-like, optional
         As in :func:`zero_one_error`.
 
@@ -754,8 +754,8 @@ def hoeffding_interval(empirical: float, m: int, delta: float, *, largest: float
     r"""Empirical risk plus and minus :math:`b \sqrt{\log(2/\delta) / (2m)}` (prop-risk-hoeffding).
 
     It contains the risk with probability at least :math:`1 - \delta`, whatever the distribution, for a rule
-    that was fixed before the m independent examples were seen. For a rule that was fitted to them it says
-    nothing.
+    that was fixed before the m independent examples were seen. For a rule that was fitted to them there is
+    no such guarantee.
 
     Parameters
     ----------

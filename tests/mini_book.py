@@ -22,14 +22,20 @@ def copy_to(folder: Path, *chapters: str) -> Path:
         (folder / "chapters" / f"{name}.ipynb").unlink()
     for name in ("tools", "web"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("conftest.py", "pyproject.toml", "requirements.lock"):
+    for name in ("conftest.py", "pyproject.toml", "requirements.lock", "CITATION.cff"):
         shutil.copy(ROOT / name, folder)
+    for name in ("_table.py", "_checks.py", "_typing.py"):  # what a table of results needs
+        shutil.copy(ROOT / "mcutils" / name, folder / "mcutils")
+    # the rules for chapters of the book ask for more than a small chapter has: tests/test_edition.py
+    with open(folder / "tools" / "edition.py", "a", encoding="utf-8") as file:
+        file.write("\nRULES = ()\n")
     (folder / "appendix").mkdir()
     shutil.copy(ROOT / "appendix" / "status.md", folder / "appendix")
     # the site's real settings, but for the ledger, which wants the whole book
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     config["sphinx"]["local_extensions"].pop("tools.sphinx.ledger_pages")
     config["sphinx"]["config"]["extensions"].remove("tools.sphinx.ledger_pages")
+    config["sphinx"]["config"]["chapter_letters"] = {"appendix/status": "S"}
     (folder / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
     return folder
 

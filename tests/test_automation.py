@@ -37,8 +37,8 @@ def jobs() -> list[Any]:
     ]
 
 
-def test_the_runs_that_contributing_describes_are_those_that_exist():
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+def test_the_runs_that_maintaining_describes_are_those_that_exist():
+    text = (ROOT / "MAINTAINING.md").read_text(encoding="utf-8")
     section = re.search(r"^## Automatic runs\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)[1]
     assert (
         set(re.findall(r"`(\w+\.yml)`", section)) == set(WORKFLOWS) == {"tests.yml", "site.yml", "weekly.yml"}

@@ -36,6 +36,12 @@ def test_page_shows_outputs_and_figures(page: str):
     assert "Theorem 1.1" in page
 
 
+def test_page_shows_a_table_of_results_as_one(page: str):
+    assert '<table class="results sortable"' in page
+    assert "after 3 tosses  " not in page  # as it is printed
+    assert re.search(r'<script[^>]* src="[^"]*/tables\.js', page)
+
+
 def test_page_hides_first_cells_and_has_the_macros(page: str):
     assert "sys.path" not in page
     assert '<span class="mord mathbb">R</span>' in page
@@ -51,6 +57,12 @@ def test_margin_notes_folded_solutions_and_quizzes(page: str):
 def test_page_loads_nothing_from_elsewhere(page: str):
     assert re.findall(r'<(?:script|link|img)\b[^>]*(?:src|href)="(https?://[^"]+)"', page) == []
     assert "thebe" not in page
+
+
+def test_an_empty_field_of_the_foot_shows_nothing(page: str):
+    assert "version 0" in page[page.index('<div class="book-footer">') :]
+    assert "Report an error" not in page
+    assert "Repository" not in page
 
 
 def test_status_page_lists_times_and_versions(built: Path):
@@ -90,6 +102,12 @@ OTHER = """# Another page
 
 It names {ref}`sec-toy-sums` and cites {cite}`euclid`.
 
+:::{prf:theorem} Another
+:label: thm-other
+
+It says less than {prf:ref}`thm-toy-sum`.
+:::
+
 ```{index} a term of the index
 ```
 """
@@ -103,8 +121,10 @@ def files_of(site: Path) -> dict[str, bytes]:
 def test_a_change_of_a_sentence_gives_the_site_of_a_clean_build(book: Path):
     (book / "other.md").write_text(OTHER, encoding="utf-8")
     toc = (book / "_toc.yml").read_text(encoding="utf-8")
-    toc = toc.replace("file: chapters/toy", "file: chapters/toy\n      - file: other")
+    toc = toc.replace("file: appendix/status", "file: appendix/status\n      - file: other")
     (book / "_toc.yml").write_text(toc, encoding="utf-8")
+    config = (book / "_config.yml").read_text(encoding="utf-8")
+    (book / "_config.yml").write_text(config.replace("appendix/status: S", "other: O"), encoding="utf-8")
     assert python(book, "tools.site", "build").returncode == 0
     site, toy = book / "_build" / "html", book / "chapters" / "toy.ipynb"
 
@@ -122,6 +142,7 @@ def test_a_change_of_a_sentence_gives_the_site_of_a_clean_build(book: Path):
     assert "now-outdated files... none found" in log
     small = files_of(site)
     assert b"By counting on one hand." in small["chapters/toy.html"]
+    assert b"Theorem O.1" in small["other.html"]
     (book / "_build" / "site.json").unlink()
     assert python(book, "tools.site", "build").returncode == 0
     assert small.keys() == files_of(site).keys()

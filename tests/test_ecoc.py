@@ -269,6 +269,44 @@ def test_the_report_is_the_definition(code):
     assert result.equal_rows == tuple((r, q) for r, q in combinations(rows, 2) if (code[r] == code[q]).all())
 
 
+def always_repaired(code, w):
+    """Is the true row the only nearest one after every choice of at most w wrong columns? By enumeration."""
+    for point in product([-1, 1], repeat=code.shape[1]):
+        twice = (code.shape[1] - code @ np.array(point)).tolist()  # 2 d_H of every row
+        for y, row in enumerate(code):
+            wrong = int((row * np.array(point) == -1).sum())
+            if wrong <= w and any(twice[r] <= twice[y] for r in range(len(code)) if r != y):
+                return False
+    return True
+
+
+@settings(max_examples=150, deadline=None)
+@given(code=hnp.arrays(np.int8, st.tuples(st.integers(2, 4), st.integers(1, 6)), elements=st.integers(-1, 1)))
+@example(code=np.array([[1, 1, 1, 1, 1, 1], [-1, 0, 0, 0, 0, 0]], dtype=np.int8))  # the full row is safer
+@example(code=ecoc.exhaustive(4)[:, :6])
+def test_the_report_says_how_many_wrong_columns_are_repaired(code):
+    found = ecoc.report(code).repairs
+    code = code.astype(int)
+    assert found >= -1
+    assert found < 0 or always_repaired(code, found)
+    assert not always_repaired(code, found + 1)
+
+
+@pytest.mark.parametrize(
+    ("code", "repairs"),
+    [
+        (ecoc.one_vs_all(5), 0),
+        (ecoc.all_pairs(5), 0),
+        (ecoc.exhaustive(5), 3),
+        (LECTURE_CODE, 1),
+        ([[1], [-1]], 0),
+        ([[1, 0, 0], [-1, 1, 1], [-1, -1, -1]], -1),
+    ],
+)
+def test_wrong_columns_that_known_codes_repair(code, repairs):
+    assert ecoc.report(code).repairs == repairs
+
+
 @given(code=hnp.arrays(np.int8, st.tuples(st.integers(2, 5), st.integers(1, 5)), elements=st.integers(-1, 1)))
 def test_a_code_is_refused_just_when_it_cannot_work(code):
     result = ecoc.report(code)

@@ -22,7 +22,7 @@ pytestmark = [
 def execute(folder, *sources):
     """What each cell of a notebook printed."""
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    outputs, _ = notebooks.execute(folder / "small.ipynb", nbformat.v4.new_notebook(cells=cells))
+    outputs = notebooks.execute(folder / "small.ipynb", nbformat.v4.new_notebook(cells=cells)).outputs
     return ["".join(output.get("text", "") for output in cell) for cell in outputs]
 
 

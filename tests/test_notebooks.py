@@ -24,10 +24,10 @@ SLY = """
 import importlib
 
 importlib.import_module("mcutils.hid" + "den")
-_ = open("../mcutils/num" + "bers.csv").read()"""
+_ = open("../mcutils/tal" + "lies.csv").read()"""
 
 # positions among all its cells
-MACROS, SETUP, INTRO, IMPORT, WITNESS, FIGURE = 0, 1, 2, 3, 4, 6
+MACROS, SETUP, INTRO, IMPORT, WITNESS, FIGURE, TABLE = 0, 1, 2, 3, 4, 6, 7
 
 
 @pytest.fixture
@@ -108,6 +108,21 @@ def count(number: int | None) -> Callable[[NotebookNode], None]:
 DAMAGE = {
     "never run": (IMPORT, count(None), "execution count is None, should be 2"),
     "run out of order": (IMPORT, count(7), "execution count is 7, should be 2"),
+    "html": (
+        TABLE,
+        output(output_type="execute_result", data={"text/html": "<b>2</b>", "text/plain": "two"}),
+        "holds the HTML of a table",
+    ),
+    "html without a text": (
+        TABLE,
+        output(output_type="display_data", data={"text/html": "<b>2</b>"}),
+        "displays HTML that has no text beside it",
+    ),
+    "html whose text says nothing": (
+        TABLE,
+        output(output_type="display_data", data={"text/plain": "<IPython.core.display.HTML object>"}),
+        "displays HTML that has no text beside it",
+    ),
     "image": (
         FIGURE,
         output(output_type="display_data", data={"image/png": "iVBO", "text/plain": "<Figure size 6x4>"}),
@@ -225,6 +240,13 @@ def test_normalising_drops_what_does_not_belong(toy: NotebookNode):
     assert notebooks.text(toy) == wanted
 
 
+def test_of_a_table_the_text_is_committed(toy: NotebookNode):
+    shown = new_output("execute_result", data={"text/plain": "a  b\n1  2", "text/html": "<table></table>"})
+    toy.cells[TABLE].outputs = [shown]
+    notebooks.normalise(toy)
+    assert dict(toy.cells[TABLE].outputs[0].data) == {"text/plain": "a  b\n1  2"}
+
+
 def test_cells_without_ids_get_the_same_ones_each_time(toy: NotebookNode, tmp_path: Path):
     path = tmp_path / "toy.ipynb"
     raw = json.loads(notebooks.text(toy))
@@ -294,7 +316,7 @@ def tested(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     sly = notebooks.read(book / "chapters" / "toy.ipynb")
     sly.cells[IMPORT].source += SLY
     (book / "chapters" / "sly.ipynb").write_text(notebooks.text(sly), encoding="utf-8")
-    for name, text in {"hidden.py": "", "numbers.csv": "1,2\n"}.items():
+    for name, text in {"hidden.py": "", "tallies.csv": "1,2\n"}.items():
         (book / "mcutils" / name).write_text(text, encoding="utf-8")
     # without --dist loadscope: the conftest sees to it that a chapter stays on one worker
     run = python(book, "pytest", "--nbval", "-n", "2", "-rA", "--color=no", "chapters")
@@ -311,7 +333,7 @@ def outcomes(report: str, chapter: str) -> dict[str, str]:
 @pytest.mark.ci
 def test_a_right_chapter_passes_in_parallel(tested: tuple[Path, str]):
     # the second witness reads what the mutants of the first one overwrite
-    items = ["Form", *(f"Cell {n}" for n in range(6)), "Sight", "Mutants of cell 5", "Mutants of cell 6"]
+    items = ["Form", *(f"Cell {n}" for n in range(7)), "Sight", "Mutants of cell 5", "Mutants of cell 6"]
     assert outcomes(tested[1], "toy") == dict.fromkeys(items, "PASSED")
 
 
@@ -357,13 +379,14 @@ def test_outputs_are_kept_where_every_cell_passed(tested: tuple[Path, str]):
     stored.put(nb, entry["outputs"])
     assert nb.cells[IMPORT].outputs[0].text == "4242\n"
     assert "image/png" in nb.cells[FIGURE].outputs[0].data
+    assert "text/html" in nb.cells[TABLE].outputs[0].data
     assert entry["seconds"] > 0
 
 
 @pytest.mark.ci
 def test_a_chapter_that_reads_what_its_key_does_not_cover_fails(tested: tuple[Path, str]):
     assert outcomes(tested[1], "sly")["Sight"] == "FAILED"
-    assert "chapters/sly.ipynb reads mcutils/hidden.py, mcutils/numbers.csv, and tools/stored.py" in tested[1]
+    assert "chapters/sly.ipynb reads mcutils/hidden.py, mcutils/tallies.csv, and tools/stored.py" in tested[1]
 
 
 @pytest.mark.ci

@@ -11,7 +11,9 @@ import tinycss2
 import yaml
 from mini_book import ROOT, copy_to, python
 
+from tools.sphinx import figures, guesses
 from tools.sphinx.bundle import used
+from tools.sphinx.pages import parts_of
 
 REPOSITORY = "https://github.com/somebody/book"
 
@@ -50,9 +52,14 @@ One.
 Two.
 :::
 
-| $x_M$ | words |
-|---|---|
-| 1 | {cite}`euclid` |
+```{math}
+:label: eq-one
+1 = 1
+```
+
+| $x_M$ | words | $y_M$ |
+|---|---|:--|
+| 1 | {cite}`euclid` | 2 |
 
 ```{chapter-figure} fig-toy-lines
 *Drawn* by the chapter.
@@ -67,7 +74,7 @@ myst:
 
 # A page that describes itself
 
-Something else.
+Something else, with {prf:ref}`thm-one`, {eq}`eq-one` and {ref}`ex-two`.
 """
 
 
@@ -108,7 +115,10 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small book with an address, built."""
     book = copy_to(tmp_path_factory.mktemp("book"), "toy")
     config = yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8"))
-    config["sphinx"]["config"]["html_theme_options"]["repository_url"] = REPOSITORY
+    settings = config["sphinx"]["config"]
+    settings["html_theme_options"]["repository_url"] = REPOSITORY
+    settings["html_context"]["book"] = {"authors": "Ada & Bob", "report": "mailto:ada@example.org"}
+    settings["chapter_letters"] = {"appendix/everything": "E"}
     (book / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
     add_pages(book, everything=PAGE, own=OWN)
     written = python(book, "tools.notebooks", "write")
@@ -157,7 +167,93 @@ def test_no_id_twice_and_no_role_that_is_withdrawn(pages: dict[str, Page]):
 
 @pytest.mark.ci
 def test_a_formula_at_the_head_of_a_column_has_a_name(pages: dict[str, Page]):
-    assert pages["appendix/everything"].all("math", **{"aria-label": "xM"})
+    for name in ("xM", "yM"):  # also where the column is aligned
+        assert pages["appendix/everything"].all("math", **{"aria-label": name})
+
+
+@pytest.mark.ci
+def test_a_page_without_a_number_has_its_letter(pages: dict[str, Page]):
+    there, elsewhere = pages["appendix/everything"].text, pages["appendix/own"].text
+    assert '<h1><span class="section-number">E. </span>A page with everything' in there
+    assert '<span class="caption-number">Theorem E.1 </span>' in there
+    assert '<span class="eqno">(E.1)' in there
+    assert "Exercise E.2" in there
+    for text in (">Theorem E.1<", ">(E.1)<", ">Exercise E.2<", ">E. A page with everything<"):
+        assert text in elsewhere, text  # the last in the contents
+    assert '<span class="caption-number">Theorem 1.1 </span>' in pages["chapters/toy"].text
+
+
+@pytest.mark.ci
+def test_contents_fold_by_part_and_name_the_book_once(pages: dict[str, Page]):
+    def folds(name: str) -> list[bool]:
+        return ["open" in a for a in pages[name].all("details", **{"class": "bd-part"})]
+
+    assert (folds("chapters/toy"), folds("appendix/own")) == ([True, False], [False, True])
+    assert folds("index") == [False, False]
+    for page in pages.values():
+        start = page.text.index('class="bd-sidebar-primary')
+        sidebar = page.text[start : page.text.index("<main", start)]
+        assert sidebar.count("Theorems You Can Run") == 1
+        assert re.findall(r"<summary>(.*?)</summary>", sidebar) == ["Fixtures", "Back matter"]
+
+
+def test_a_list_without_a_caption_belongs_to_the_part_before_it():
+    """A part of a page of its own and of numbered chapters: Sphinx lists them one after the other."""
+    caption = '<p aria-level="2" class="caption" role="heading"><span class="caption-text">{}</span></p>'
+    one, two = caption.format("One"), caption.format("Two")
+    contents = f'{one}<ul>a</ul><ul><li class="toctree-l1 current">b</li></ul>{two}<ul>c</ul><ul>d</ul>'
+    assert parts_of(contents) == [
+        ("One", '<ul>a</ul><ul><li class="toctree-l1 current">b</li></ul>', True),
+        ("Two", "<ul>c</ul><ul>d</ul>", False),
+    ]
+
+
+@pytest.mark.ci
+def test_the_foot_of_a_page_has_what_the_configuration_says(pages: dict[str, Page]):
+    released = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["date-released"]
+    for page in pages.values():
+        foot = page.text[page.text.index('<div class="book-footer">') :]
+        assert "By Ada &amp; Bob" in foot
+        assert re.search(rf"version [\w.]+ of {released}\.", foot)
+        assert '<a href="mailto:ada@example.org">Report an error</a>' in foot
+        assert f'<a href="{REPOSITORY}">Repository</a>' in foot
+
+
+@pytest.mark.ci
+def test_a_page_is_light_until_a_script_says_otherwise(pages: dict[str, Page]):
+    for page in pages.values():
+        assert page.all("html", **{"data-theme": "light"})
+
+
+WIDGET = """<figure class="align-default" id="fig-a"><a href="a"><img src="a.svg" alt="A line" /></a></figure>
+<div class="mc-widget" data-a='{"sign": ">"}' data-fallback="fig-a"><div><p>Words.</p></div></div>
+<div class="mc-widget"><table><tr><td>1</td></tr></table></div>
+<div>after</div>"""
+
+
+def test_an_interactive_figure_holds_a_still_one(caplog: pytest.LogCaptureFixture):
+    context = {"body": WIDGET}
+    figures.put_stills(None, "page", "page.html", context, None)  # type: ignore[arg-type]
+    still = '<div class="mc-still"><img src="a.svg" alt="A line" /></div>\n'
+    assert context["body"] == WIDGET.replace("</p></div></div>", f"</p></div>{still}</div>")
+    assert not caplog.records
+
+    context = {
+        "body": '<figure id="fig-ab"><img></figure><div class="mc-widget" data-fallback="fig-a"></div>'
+    }
+    figures.put_stills(None, "page", "page.html", context, None)  # type: ignore[arg-type]
+    assert "without a still one" in caplog.text
+
+
+def test_paragraphs_and_formulas_say_how_high_they_will_be():
+    long = f"<p>{'a word ' * 12}<math>not seen, not counted</math></p>"
+    formula = '<div class="math notranslate"><span class="katex-strut" style="height:2.5em;"></span></div>'
+    above = f'<div class="cell"></div>{long}<h2>One</h2>{long}'
+    body = f"{above}<h2>Two</h2><p>Short.</p>{long}{formula}"
+    context = {"body": body}
+    guesses.guess(None, "page", "page.html", context, None)  # type: ignore[arg-type]
+    below = body[len(above) :].replace("<p>a", '<p style="--lines:3">a')
+    assert context["body"] == above + below.replace('te">', 'te" style="--height:2.5">')
 
 
 @pytest.mark.ci

@@ -12,8 +12,8 @@ FILES = {
     "shop/till.py": "from . import coins\n",
     "shop/coins.py": "def count():\n    from .safe.lock import turn\n    return turn()\n",
     "shop/safe/__init__.py": "from shop.safe import lock as _\n",
-    "shop/safe/lock.py": "NAME = 'prices'\n",
-    "shop/safe/prices.csv": "1\n",
+    "shop/safe/lock.py": "NAME = 'penalties'\n",
+    "shop/safe/penalties.csv": "1\n",
     "shop/safe/costs.csv": "1\n",
     "shop/window.py": "import shop.till\n",
     "requirements.lock": "",
@@ -40,7 +40,7 @@ def seen(root: Path, *cells: str) -> list[str]:
 
 @pytest.mark.parametrize("line", ["import shop.till", "from shop import till", "from shop.till import coins"])
 def test_imports_are_followed_into_functions_and_packages(root: Path, line: str):
-    modules = ["__init__.py", "coins.py", "safe/__init__.py", "safe/lock.py", "safe/prices.csv", "till.py"]
+    modules = ["__init__.py", "coins.py", "safe/__init__.py", "safe/lock.py", "safe/penalties.csv", "till.py"]
     assert seen(root, line) == [f"shop/{name}" for name in modules]
 
 
@@ -59,7 +59,7 @@ def test_what_cannot_be_read_as_python_sees_nothing(root: Path):
     ("name", "changes"),
     [
         ("shop/safe/lock.py", True),
-        ("shop/safe/prices.csv", True),
+        ("shop/safe/penalties.csv", True),
         ("requirements.lock", True),
         ("shop/window.py", False),
         ("shop/safe/costs.csv", False),

@@ -9,8 +9,24 @@ import cvxopt
 import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
 
-from mcutils import binary, bound, data, dual, ecoc, kernel, plot, pruning, solver, tree
+from mcutils import (
+    binary,
+    bound,
+    comparison,
+    data,
+    dual,
+    ecoc,
+    kernel,
+    margin,
+    plot,
+    pruning,
+    risk,
+    solver,
+    tree,
+)
 from mcutils.boosting import AdaBoostMH
 from mcutils.hinge import HingeProblem
 
@@ -65,6 +81,12 @@ def svm():
 @pytest.fixture(scope="module")
 def quiz():
     with engine("static/book.js") as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def tables():
+    with engine("static/tables.js") as context:
         yield context
 
 
@@ -161,8 +183,68 @@ def test_an_unknown_loss_is_refused_by_name(decoder):
     assert message == 'unknown loss "cubic"; allowed: hamming, hinge, exponential, logistic, linear'
 
 
+def random_code(rng):
+    k, l = rng.integers(2, 7), rng.integers(1, 11)
+    shares = rng.choice([[0.5, 0, 0.5], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25]])
+    return rng.choice([-1, 0, 1], p=shares, size=(k, l))
+
+
+def refused(code):
+    """The faults that check_code names, all of them at once if they are at most five."""
+    try:
+        ecoc.check_code(code)
+    except ValueError as error:
+        return str(error).removeprefix("code cannot work: ").split(" (columns and classes")[0].split("; ")
+    return []
+
+
+def test_a_code_of_ones_own_is_reported_as_in_python(decoder):
+    rng = np.random.default_rng(0)
+    codes = [LECTURE_CODE, [[1], [-1]], [[0], [0]], np.eye(4, dtype=int), ecoc.all_pairs(5)]
+    codes = [np.asarray(code) for code in codes] + [random_code(rng) for _ in range(400)]
+    usable = 0
+    for code in codes:
+        found = call(decoder, "mcEcoc.report", code.tolist())
+        expected = ecoc.report(code)
+        assert (found["rho"], found["separation"]) == (expected.rho, expected.min_separation)
+        assert found["repairs"] == expected.repairs
+        assert found["duplicates"] == [list(pair) for pair in expected.duplicate_columns]
+        assert found["complements"] == [list(pair) for pair in expected.complementary_columns]
+        faults = refused(code)
+        assert found["usable"] == (not faults)
+        if len(found["faults"]) <= 5:
+            assert found["faults"] == faults
+        else:
+            assert found["faults"][:5] == faults[:5]
+        usable += not faults
+    assert usable > 50
+
+
+def test_the_codes_to_start_from_are_those_of_python(decoder):
+    presets = call(decoder, "(() => mcEcoc.PRESETS)")
+    for name, make in {
+        "one-vs-all": ecoc.one_vs_all,
+        "all-pairs": ecoc.all_pairs,
+        "exhaustive": ecoc.exhaustive,
+    }.items():
+        np.testing.assert_array_equal(presets[name]["code"], make(4))
+        assert len(presets[name]["scores"]) == make(4).shape[1]
+    winners = {
+        name: {loss: ecoc.decode([p["scores"]], p["code"], loss).winner[0] + 1 for loss in LOSSES}
+        for name, p in presets.items()
+    }
+    assert winners["one-vs-all"] == {loss: 1 if loss == "hamming" else 2 for loss in LOSSES}
+    assert winners["all-pairs"] == {loss: 2 if loss == "linear" else 1 for loss in LOSSES}
+    assert winners["exhaustive"]["hamming"] == 3 != winners["exhaustive"]["exponential"]
+
+
+def test_a_click_goes_from_minus_to_zero_to_plus_and_back(decoder):
+    assert [call(decoder, "mcEcoc.next", entry) for entry in (-1, 0, 1)] == [0, 1, -1]
+
+
 def test_classes_have_the_colours_of_the_figures(decoder, pruner):
-    assert call(pruner, "(() => mcPruning.CLASS_STYLES)") == call(decoder, "(() => mcEcoc.CLASS_STYLES)")
+    few = call(pruner, "(() => mcPruning.CLASS_STYLES)")
+    assert few == call(decoder, "(() => mcEcoc.CLASS_STYLES)")[: len(few)]
     colors = call(decoder, "(() => mcEcoc.CLASS_STYLES.map((style) => style.color))")
     assert tuple(colors) == tuple(color.lower() for color in plot.CLASS_COLORS[: len(colors)])
 
@@ -754,10 +836,21 @@ def test_the_right_option_is_read_from_the_answer(quiz, bold, count, expected):
     assert call(quiz, "mcQuiz.rightOption", bold, count) == expected
 
 
-def test_feedback_says_right_or_wrong(quiz):
-    assert call(quiz, "mcQuiz.feedback", 2, 2).startswith("Right: the answer is 2.")
-    assert call(quiz, "mcQuiz.feedback", 1, 2).startswith("Wrong: the answer is not 1.")
-    assert call(quiz, "mcQuiz.feedback", None, 2) == "Choose an option first."
+def quiz_judged(quiz, chosen, right, missed, count):
+    """The verdict, what is said around the reason, and whether the answer opens."""
+    found = call(quiz, "mcQuiz.judge", chosen, right, missed, count)
+    return found["verdict"], f"{found['before']} … {found['after']}".strip(" …"), found["open"]
+
+
+def test_a_first_miss_gives_a_second_try(quiz):
+    assert quiz_judged(quiz, 2, 2, [], 3) == ("right", "Right, 2.", True)
+    assert quiz_judged(quiz, 1, 2, [], 3) == ("wrong", "Not 1. … Try once more.", False)
+    assert quiz_judged(quiz, 3, 2, [1], 3) == ("wrong", "Not 3. … The answer is 2.", True)
+    assert quiz_judged(quiz, 2, 2, [1], 3) == ("right", "Right, 2.", True)
+    assert quiz_judged(quiz, None, 2, [], 3) == ("none", "Choose an option first.", False)
+    # the same miss again is no second one, and of two options a miss leaves nothing to try
+    assert quiz_judged(quiz, 1, 2, [1], 4) == ("wrong", "Not 1. … Try once more.", False)
+    assert quiz_judged(quiz, 1, 2, [], 2) == ("wrong", "Not 1. … The answer is 2.", True)
 
 
 @pytest.mark.parametrize(
@@ -780,25 +873,86 @@ def test_the_letters_of_a_match_are_read_from_the_answer(quiz, bold, count, expe
 
 
 def test_a_match_is_judged_row_by_row(quiz):
-    def judged(*chosen):
-        return call(quiz, "mcQuiz.compare", list(chosen), ["b", "b", "a"])
+    def compared(*chosen, again=False):
+        return call(quiz, "mcQuiz.compare", list(chosen), ["b", "b", "a"], again)
 
-    assert judged("b", "b", "a") == {
+    assert compared("b", "b", "a") == {
         "rows": ["right", "right", "right"],
         "all": "All rows are right. The reasons are open below.",
         "verdict": "right",
+        "open": True,
     }
-    assert judged("b", "a", "c") == {
+    first = compared("b", "a", "c")
+    assert first == {
         "rows": ["right", "not a", "not c"],
-        "all": "Right: 1 of 3 rows. The answer is open below.",
+        "all": "Right: 1 of 3 rows. Try once more.",
         "verdict": "wrong",
+        "open": False,
     }
+    second = {"all": "Right: 1 of 3 rows. The answer is open below.", "open": True}
+    assert compared("b", "a", "c", again=True) == first | second
     # as long as a row is open nothing is given away
-    assert judged("b", "", "") == {
+    assert compared("b", "", "", again=True) == {
         "rows": ["", "", ""],
         "all": "Choose a letter first in row 2, 3.",
         "verdict": "none",
+        "open": False,
     }
+
+
+def test_the_keys_of_a_table_are_the_values_that_python_wrote(tables):
+    values = [0.1, -2.5e-9, 3, 12345, float("inf"), -float("inf"), Fraction(1, 3)]
+    html = plot.table([(value,) for value in values], ("x",), caption="c", labels=0)._repr_html_()
+    written = re.findall(r'data-value="(.*?)"', html)
+    keys = tables.eval(f"{json.dumps(written)}.map((value) => mcTables.key(value, '–'))")
+    assert list(keys) == [float(value) for value in values]
+    assert call(tables, "mcTables.key", "0", "–") == 0
+    assert tables.eval("mcTables.key(undefined, ' yes ')") == "yes"
+    assert tables.eval("mcTables.key(undefined, ' – ')") is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "up", "down"),
+    [
+        ([3, 1, 2], [1, 2, 0], [0, 2, 1]),
+        ([10, 9, -1, 0.5], [2, 3, 1, 0], [0, 1, 3, 2]),  # numbers, not their letters
+        ([1, None, 0, None], [2, 0, 1, 3], [0, 2, 1, 3]),  # what does not exist comes last, either way
+        ([1, 0, 1, 0], [1, 3, 0, 2], [0, 2, 1, 3]),  # equal ones keep their order, either way
+        (["b", "A", "a", "ä", "Z"], [2, 1, 3, 0, 4], [4, 0, 3, 1, 2]),  # as a dictionary has them
+        (["LED-10", "LED-7"], [1, 0], [0, 1]),
+        (["none", 2, 1], [2, 1, 0], [0, 1, 2]),
+        ([None, None], [0, 1], [0, 1]),
+    ],
+)
+def test_rows_are_put_in_order(tables, keys, up, down):
+    assert call(tables, "mcTables.order", keys, "ascending") == up
+    assert call(tables, "mcTables.order", keys, "descending") == down
+    assert call(tables, "mcTables.order", keys, "none", up) == list(range(len(keys)))
+
+
+def test_sorting_keeps_the_order_of_the_column_that_was_sorted_before(tables):
+    kind, error = ["tree", "svm", "tree", "svm"], [0.4, 0.3, 0.2, 0.1]
+    first = call(tables, "mcTables.order", error, "ascending")
+    assert first == [3, 2, 1, 0]
+    assert call(tables, "mcTables.order", kind, "ascending", first) == [3, 1, 2, 0]
+    assert call(tables, "mcTables.order", kind, "descending", first) == [2, 0, 3, 1]
+
+
+def test_a_head_goes_through_both_directions_and_back(tables):
+    directions = ["none"]
+    for _ in range(3):
+        directions.append(call(tables, "mcTables.next", directions[-1]))
+    assert directions == ["none", "ascending", "descending", "none"]
+
+
+def test_what_was_sorted_is_said(tables):
+    said = "Sorted by error, smallest first.", "Sorted by error, largest first."
+    assert call(tables, "mcTables.announcement", "error", "ascending", True) == said[0]
+    assert call(tables, "mcTables.announcement", "error", "descending", True) == said[1]
+    assert (
+        call(tables, "mcTables.announcement", "loss", "descending", False) == "Sorted by loss, from Z to A."
+    )
+    assert call(tables, "mcTables.announcement", "x", "none", True) == "The rows are in their first order."
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
@@ -879,3 +1033,310 @@ def test_the_regions_of_the_figure_are_answers_of_python(rounds, t):
 def test_the_classes_of_boosting_have_the_colours_of_the_figures(rounds):
     colors = call(rounds, "(() => mcBoosting.CLASS_STYLES.map((style) => style.color))")
     assert tuple(colors) == tuple(color.lower() for color in plot.CLASS_COLORS[: len(colors)])
+
+
+@pytest.fixture(scope="module")
+def costs():
+    with engine("extra/widgets/cost-triangle.js") as context:
+        yield context
+
+
+def cost_tables(n):
+    """Costs in tenths with a diagonal of 0, half of them with a column for abstaining; many of them tie."""
+    rng = np.random.default_rng(21)
+    for i in range(n):
+        table = rng.choice([0, 5, 10, 20, 40], (3, 3))
+        np.fill_diagonal(table, 0)
+        yield np.c_[table, np.full(3, rng.integers(0, 11))] if i % 2 else table
+
+
+def grid_points(n):
+    """All points of the triangle whose probabilities are whole numbers of n-ths, in hundredths."""
+    return [[100 // n * share for share in (a, b, n - a - b)] for a in range(n + 1) for b in range(n + 1 - a)]
+
+
+def test_the_best_answer_is_that_of_the_bayes_rule_ties_included(costs):
+    points = grid_points(20)
+    exact = np.array([[Fraction(share, 100) for share in p] for p in points])
+    tied = 0
+    for table in cost_tables(60):
+        expected = risk.bayes_rule(exact, np.array([[Fraction(int(c), 10) for c in row] for row in table]))
+        found = call(
+            costs,
+            "((t, ps) => ps.map((p) => { const e = mcCosts.expected(t, p); return [e, mcCosts.best(e)]; }))",
+            table.tolist(),
+            points,
+        )
+        for row, values, answer, tie in zip(
+            found, expected.expected, expected.decision, expected.tied, strict=True
+        ):
+            assert [Fraction(value, 1000) for value in row[0]] == list(values)
+            assert (row[1]["index"], row[1]["tied"]) == (answer, tie)
+            assert row[1]["least"] == [a for a, value in enumerate(values) if value == min(values)]
+        tied += expected.tied.sum()
+    assert tied > 400
+
+
+def inside(polygon, at):
+    """Whether points of the plane lie in a convex polygon, boundary excluded, whichever way it turns."""
+    ends = np.array(polygon)[:, 1:]
+    sides = ends - np.roll(ends, 1, axis=0)
+    away = at[:, None] - np.roll(ends, 1, axis=0)
+    turn = sides[:, 0] * away[..., 1] - sides[:, 1] * away[..., 0]
+    return (turn > 0).all(axis=1) | (turn < 0).all(axis=1)
+
+
+def test_the_regions_of_the_triangle_are_answers_of_the_bayes_rule(costs):
+    p = np.random.default_rng(22).dirichlet(np.ones(3), 300)
+    for table in cost_tables(40):
+        answer = risk.bayes_rule(p, table).decision
+        polygons = [call(costs, "mcCosts.region", table.tolist(), a) for a in range(table.shape[1])]
+        areas = [call(costs, "mcCosts.area", polygon) if polygon else 0 for polygon in polygons]
+        assert sum(areas) == pytest.approx(1)
+        for a, polygon in enumerate(polygons):
+            found = inside(polygon, p[:, 1:]) if polygon else np.zeros(300, dtype=bool)
+            np.testing.assert_array_equal(found, answer == a)
+
+
+def test_of_two_answers_that_always_tie_the_first_has_the_region(costs):
+    table = [[0, 10, 0], [10, 0, 10], [0, 10, 0]]
+    assert call(costs, "mcCosts.region", table, 2) == []
+    assert call(costs, "mcCosts.area", call(costs, "mcCosts.region", table, 0)) == pytest.approx(0.75)
+
+
+def test_a_dragged_point_stays_on_the_grid_and_in_the_triangle(costs):
+    rng = np.random.default_rng(23)
+    for shares in [*rng.dirichlet(np.ones(3), 100), *rng.uniform(-1, 1, (100, 2))]:
+        shares = list(shares) if len(shares) == 3 else [1 - sum(shares), *shares]
+        point = call(costs, "mcCosts.snap", shares)
+        assert sum(point) == 100
+        assert min(point) >= 0
+        if min(shares) >= 0:
+            assert np.abs(np.array(point) / 100 - shares).max() < 1 / 100
+
+
+@pytest.mark.parametrize("step", [1, 6])
+def test_arrow_keys_reach_every_corner_and_lose_nothing(costs, step):
+    corners = {"ArrowLeft": 0, "ArrowRight": 1, "ArrowUp": 2}
+    for key, corner in corners.items():
+        point = [33, 34, 33]
+        for _ in range(110):
+            point = call(costs, "mcCosts.move", point, key, step)
+            assert sum(point) == 100
+            assert min(point) >= 0
+        if key != "ArrowUp":
+            assert point[1 - corner] == 0
+        else:
+            assert point == [0, 0, 100]
+    assert call(costs, "mcCosts.move", [0, 0, 100], "ArrowDown", 6) == [3, 3, 94]
+
+
+def test_the_starting_states_are_what_their_names_say(costs):
+    start = call(costs, "(() => mcCosts.START)")
+    presets = call(costs, "(() => mcCosts.PRESETS)")
+    tables = {key: np.array(call(costs, "mcCosts.matrix", preset)) for key, preset in presets.items()}
+    np.testing.assert_array_equal(tables["equal"], 10 * (1 - np.eye(3)))
+    np.testing.assert_array_equal(tables["miss"], 10 * risk.costs_from_weights([1, 1, 4]))
+    np.testing.assert_array_equal(tables["line"], 10 * risk.costs_from_graph([(1, 2), (2, 3)], [1, 2, 3]))
+    np.testing.assert_array_equal(tables["abstain"][:, 3], [4, 4, 4])
+    assert start["preset"] == "miss"
+    found = risk.bayes_rule(np.array([start["p"]]), tables["miss"])
+    assert (found.decision[0], np.argmax(start["p"])) == (2, 0)  # as the sentence in the chapter says
+    np.testing.assert_allclose(found.expected / 1000, [[1.3, 1.45, 0.75]])
+
+
+def test_the_classes_of_the_triangle_have_the_colours_of_the_figures(costs):
+    colors = call(costs, "(() => mcCosts.CLASS_STYLES.map((style) => style.color))")
+    assert tuple(colors) == tuple(color.lower() for color in plot.CLASS_COLORS[: len(colors)])
+
+
+@pytest.fixture(scope="module")
+def ruler():
+    with engine("extra/widgets/margin-ruler.js") as context:
+        yield context
+
+
+def ruler_figure():
+    """What the chapter gives the ruler: margins in hundredths, and the table without scripts."""
+    notebook = json.loads((WEB.parent / "chapters" / "margin.ipynb").read_text(encoding="utf-8"))
+    text = "".join("".join(cell["source"]) for cell in notebook["cells"])
+    hundredths = json.loads(re.search(r'data-hundredths="(.*?)"', text, re.DOTALL)[1])
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th>((?:<td>.*?</td>)+)</tr>', text)
+    return hundredths, [(rho, *re.findall("<td>(.*?)</td>", cells)) for rho, cells in rows]
+
+
+def shares_of_python(margins, rho, nu):
+    u = nu * np.asarray(margins, dtype=float)
+    scores = np.column_stack([u, np.zeros(len(u))])  # of two classes, the first of which is true
+    strict = margin.sandwich(scores, np.zeros(len(u), dtype=int), rho, "for")
+    found = margin.sandwich(scores, np.zeros(len(u), dtype=int), rho, "against")
+    assert found.zero_one == found.nonpositive
+    return {
+        "negative": strict.zero_one,
+        "nonpositive": found.nonpositive,
+        "loss": found.margin_loss,
+        "atMost": found.at_most_rho,
+    }
+
+
+RULED = {
+    "ties at 0 and at rho": [-1.0, 0.0, 0.0, 0.5, 2.0, 2.0, 3.0],
+    "all at 0": [0.0, 0.0],
+    "all at rho": [2.0, 2.0, 2.0],
+    "none positive": [-2.0, -0.5],
+    "one": [1.5],
+    "many": (np.random.default_rng(3).integers(-200, 900, 400) / 100).tolist(),
+}
+
+
+@pytest.mark.parametrize("margins", RULED.values(), ids=RULED)
+@pytest.mark.parametrize("rho", [0.1, 0.5, 2.0, 10.0])
+@pytest.mark.parametrize("nu", [1 / 32, 0.25, 1.0, 2.0**0.75, 32.0])
+def test_the_shares_of_the_ruler_are_those_of_python(ruler, margins, rho, nu):
+    found = call(ruler, "mcRuler.shares", margins, rho, nu)
+    assert found == pytest.approx(shares_of_python(margins, rho, nu), abs=1e-14)
+    # the area under the staircase, divided by rho, is the loss (prop-margin-average)
+    corners = call(ruler, "mcRuler.staircase", margins, nu)
+    assert call(ruler, "mcRuler.area", corners, 0, rho) / rho == pytest.approx(found["loss"], abs=1e-12)
+    assert [v for v, _ in corners] == sorted({nu * u for u in margins})
+    assert [height for _, height in corners] == [np.mean(nu * np.array(margins) <= v) for v, _ in corners]
+
+
+def test_a_factor_of_the_scores_moves_the_loss_and_nothing_that_is_predicted(ruler):
+    margins = RULED["many"]
+    found = [call(ruler, "mcRuler.shares", margins, 2.0, 2.0**octave) for octave in range(-12, 13)]
+    losses = [shares["loss"] for shares in found]
+    assert len({(shares["negative"], shares["nonpositive"]) for shares in found}) == 1
+    assert losses == sorted(losses, reverse=True)
+    assert losses[0] > 0.999
+    assert losses[-1] == found[0]["nonpositive"]  # no positive margin is below 0.01
+
+
+def test_the_ruler_of_the_page_has_the_margins_of_the_penguins(ruler):
+    penguins = data.load("penguins")
+    bill = penguins.X[:, :2]
+    bill = (bill - bill.mean(axis=0)) / bill.std(axis=0)
+    y = np.unique(penguins.y, return_inverse=True)[1]
+    model = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-8).fit(bill, y)
+    margins = np.sort(margin.margins(model.decision_function(bill), y))
+    hundredths, rows = ruler_figure()
+    np.testing.assert_allclose(np.array(hundredths) / 100, margins, atol=0.00501)
+    assert 0 not in hundredths  # the script counts the margins at most 0 as mistakes
+    assert len(rows) == 5
+    for rho, factor, *shown in rows:
+        shares = shares_of_python(np.array(hundredths) / 100, float(rho), float(Fraction(factor)))
+        assert shown == [f"{100 * shares[name]:.1f}" for name in ("nonpositive", "loss", "atMost")]
+
+
+# -- the comparison table --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def table():
+    with engine("extra/widgets/comparison-table.js") as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def races():
+    """What the chapter hands to its table, made from the file in the same way."""
+    rows = json.loads((WEB.parent / "results" / "comparison.json").read_text(encoding="utf-8"))
+    entries = {(r["data"], r["machine"]): r for r in rows["rows"] if r["split"] == "resampled"}
+    sets = [{"name": r["data"], "n_train": r["n_train"][0], "n_test": r["n_test"][0]} for r in rows["data"]]
+    classifiers = list(dict.fromkeys(name for _, name in entries))
+    mistakes = [[entries[s["name"], name]["mistakes"] for s in sets] for name in classifiers]
+    return {"sets": sets, "classifiers": classifiers, "mistakes": mistakes}
+
+
+def judged(races, shown, baseline, method):
+    """The p-values and the verdicts of Python, a row for each classifier, in the order of the data sets."""
+    found = {}
+    for c, row in enumerate(races["mistakes"]):
+        for i, s in enumerate(shown) if c != baseline else ():
+            about = races["sets"][s]
+            D = (np.array(row[s]) - races["mistakes"][baseline][s]) / about["n_test"]
+            sizes = about["n_train"], about["n_test"]
+            test = (
+                comparison.paired_t(D) if method == "naive" else comparison.corrected_resampled_t(D, *sizes)
+            )
+            found[c, i] = test.mean, test.p
+    p = [p for _, p in found.values()]
+    p = comparison.holm(p) if method == "holm" else p
+    signs = {-1: "better", 0: "open", 1: "worse"}
+    return {
+        place: (value, signs[int(np.sign(mean))] if value <= 0.05 else "open")
+        for (place, (mean, _)), value in zip(found.items(), p, strict=True)
+    }
+
+
+EVERYTHING = tuple(range(8))
+HIDDEN = [EVERYTHING, *((s,) for s in EVERYTHING), (3, 5), (0, 1, 2, 4, 6, 7)]
+
+
+@pytest.mark.parametrize("method", ["naive", "corrected", "holm"])
+def test_the_verdicts_of_the_comparison_are_those_of_python(table, races, method):
+    for baseline in range(25):
+        for shown in HIDDEN if baseline in (0, 17) else (EVERYTHING, (baseline % 8,)):
+            found = call(table, "mcComparison.compare", races, shown, baseline, method)
+            expected = judged(races, shown, baseline, method)
+            assert found["family"] == len(expected) == 24 * len(shown)
+            for (c, i), (p, verdict) in expected.items():
+                one = found["table"][c][i]
+                assert one["verdict"] == verdict, (baseline, shown, c, i)
+                assert abs(one["adjusted"] - p) < 1e-12
+            assert found["table"][baseline] == [None] * len(shown)
+            verdicts = [verdict for _, verdict in expected.values()]
+            assert [found[key] for key in ("worse", "better", "open")] == [
+                verdicts.count(key) for key in ("worse", "better", "open")
+            ]
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 4, 9, 10, 29])
+def test_students_distribution_of_the_comparison(table, df):
+    for t in (0.0, 0.01, 0.3, 1.0, 2.262, 5.0, 40.0, 1e6):
+        assert abs(call(table, "mcComparison.student", t, df) - 2 * stats.t.sf(t, df)) < 1e-14
+
+
+def test_equal_differences_of_the_comparison_have_no_variance(table):
+    about = {"n_train": 2, "n_test": 10}
+    for ours, p in (([3, 4, 5], 1), ([4, 5, 6], 0)):
+        found = call(table, "mcComparison.difference", ours, [3, 4, 5], about, "corrected")
+        assert (found["p"], round(found["mean"], 12)) == (p, (ours[0] - 3) / 10)
+
+
+def test_ranks_and_order_of_the_comparison(table, races):
+    for shown in (EVERYTHING, (0, 3), (6,)):
+        rows = call(table, "mcComparison.summary", races, shown)
+        totals = np.array([[sum(row[s]) for s in shown] for row in races["mistakes"]])
+        ranks = stats.rankdata(totals, axis=0)
+        np.testing.assert_allclose([row["mean"] for row in rows], ranks.mean(axis=1), rtol=1e-12)
+        np.testing.assert_allclose([row["median"] for row in rows], np.median(ranks, axis=1), rtol=1e-12)
+        n_test = np.array([races["sets"][s]["n_test"] for s in shown])
+        np.testing.assert_allclose([row["errors"] for row in rows], 10 * totals / n_test, rtol=1e-12)
+    assert call(table, "mcComparison.sorted", [3, 1, 2, 1], False) == [1, 3, 2, 0]
+    assert call(table, "mcComparison.sorted", [3, 1, 2, 1], True) == [0, 2, 1, 3]
+
+
+def test_what_the_comparison_proposes_to_try(table, races):
+    """The counts that the chapter, and the line above the table, speak of."""
+    svc, digits = races["classifiers"].index("SVC"), [6]
+    assert races["sets"][6]["name"] == "digits"
+    counts = {}
+    for name, shown, method in (
+        ("text", EVERYTHING, "holm"),
+        ("naive", EVERYTHING, "naive"),
+        ("digits", digits, "holm"),
+    ):
+        found = call(table, "mcComparison.compare", races, shown, svc, method)
+        counts[name] = found["worse"], found["better"]
+        on_digits = sum(
+            row[-2 if len(shown) == 8 else 0]["verdict"] != "open" for row in found["table"] if row[0]
+        )
+        counts[name + ", on digits"] = on_digits
+    assert (counts["text"], counts["naive"]) == ((23, 0), (89, 23))
+    assert (counts["text, on digits"], counts["digits, on digits"]) == (3, 7)
+    told = call(table, "mcComparison.told", found, {"name": "SVC", "sets": 1, "method": "holm"})
+    assert told == (
+        "24 comparisons with SVC on 1 data set, corrected t tests with Holm’s correction for all 24: "
+        "7 shown worse, 0 shown better, 17 open."
+    )

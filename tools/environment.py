@@ -252,5 +252,5 @@ def pinned_pip(lock: str) -> tuple[str, set[str]]:
     """The version of pip in the lock, and the sha256 hashes that its files may have."""
     entry = re.search(r"^pip==(\S+)((?: \\\n\s+--hash=sha256:\w+)+)", lock, re.MULTILINE)
     if not entry:
-        raise Refusal("requirements.lock pins no pip with hashes, and needs to: CONTRIBUTING.md says how.")
+        raise Refusal("requirements.lock pins no pip with hashes, and needs to: MAINTAINING.md says how.")
     return entry[1], set(re.findall(r"sha256:(\w+)", entry[2]))

@@ -6,7 +6,7 @@
 A name is that of a topic (`ecoc`) or a path; without names, all chapters.
 
 Chapters are committed with the text that their cells print and with execution counts 1..n,
-without images and with little metadata, so that a change of a number is a line in a diff.
+without images and HTML and with little metadata, so that a change of a number is a line in a diff.
 `check` finds what differs from that form, and what strict nbval lets pass: a cell that was
 never run, a figure without alternative text, a witness that names no mutants.
 """
@@ -26,7 +26,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import nbformat
 import yaml
@@ -35,7 +35,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from nbval.plugin import coalesce_streams  # type: ignore[import-untyped]
 
-from tools import forked, stored
+from tools import breaks, edition, forked, parts, stored
 from tools.stored import ROOT
 
 SECONDS_A_CELL = 300
@@ -54,7 +54,10 @@ METADATA = {
 }
 
 # the metadata that a cell may have; `check` refuses everything else, so that a slip of the pen is seen
-KEYS = {"tags", "mystnb", "witnesses", "mutants", "no-witness", "no-proof", "sources", "errata"}
+KEYS = {
+    *("tags", "mystnb", "witnesses", "mutants", "no-witness", "no-proof", "sources", "errata"),
+    *("chapter", "layer", "gist"),
+}
 TAGS = {
     "witness",
     "remove-cell",
@@ -84,6 +87,8 @@ NBVAL_MARKERS = re.compile(r"^\s*#\s*(NBVAL_\w+|PYTEST_VALIDATE_IGNORE_OUTPUT)\b
 
 # a repr that stands in the notebook for a figure: matplotlib's, or IPython's wrapper of an image
 FIGURE_REPR = re.compile(r"<(Figure |IPython\.core\.display\.(SVG|Image) )")
+# what IPython writes beside HTML of which it knows nothing
+HTML_REPR = "<IPython.core.display.HTML "
 
 SHORTEST_ALT = 40  # "A plot of the error." says nothing to somebody who cannot see it
 
@@ -194,6 +199,8 @@ def normalise(nb: NotebookNode) -> None:
                 output.metadata = NotebookNode()
                 for mime in [m for m in output.data if m.startswith("image/")]:
                     del output.data[mime]
+                if "text/plain" in output.data:  # a table's: that is what is compared
+                    output.data.pop("text/html", None)
             if output.output_type == "execute_result":
                 output.execution_count = count
 
@@ -206,10 +213,29 @@ def text(nb: NotebookNode) -> str:
 # -- execution ---------------------------------------------------------------------------
 
 
-def execute(path: Path, nb: NotebookNode) -> tuple[list[Any], float]:
-    """Run the code cells of `nb` in the notebook's folder; one list of outputs per code cell."""
+class Run(NamedTuple):
+    """What an execution of a notebook gives."""
+
+    outputs: list[Any]  # one list per code cell
+    broken: dict[str, list[str]]  # what the mutants with words have found, by the id of their cell
+    seconds: float  # without the mutants
+
+
+def execute(path: Path, nb: NotebookNode) -> Run:
+    """Run the code cells of `nb` in the notebook's folder, and then the mutants that have words."""
     run = copy.deepcopy(nb)
+    broken = list(breaks.spoken(nb))
+    run.cells += [
+        nbformat.v4.new_code_cell(mutant.source(cell), metadata={"tags": ["raises-exception"]})
+        for cell, mutant in broken
+    ]
     begun: list[int] = []
+    times: list[float] = []
+
+    def begin(cell: NotebookNode, cell_index: int) -> None:
+        begun.append(cell_index)
+        times.append(time.perf_counter())
+
     client = NotebookClient(
         run,
         kernel_name=METADATA["kernelspec"]["name"],
@@ -218,7 +244,7 @@ def execute(path: Path, nb: NotebookNode) -> tuple[list[Any], float]:
         extra_arguments=["--log-level=ERROR"],  # a kernel's warnings about itself help nobody here
         store_widget_state=False,
         record_timing=False,
-        on_cell_execute=lambda cell, cell_index: begun.append(cell_index),
+        on_cell_execute=begin,
     )
     start = time.perf_counter()
     try:
@@ -230,23 +256,36 @@ def execute(path: Path, nb: NotebookNode) -> tuple[list[Any], float]:
             raised = []
         error = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(raised) or str(problem))
         raise CellError(path, begun[-1], cell, error) from None
-    seconds = time.perf_counter() - start
+    times.append(time.perf_counter())
+    own = len(nb.cells)
+    own_end = next((at for index, at in zip(begun, times, strict=False) if index >= own), times[-1])
+    sentences = []
+    for (cell, mutant), mutated in zip(broken, run.cells[own:], strict=True):
+        errors = [(o.ename, o.evalue) for o in mutated.outputs if o.output_type == "error"]
+        try:
+            name, said = errors[0] if errors else ("", "")
+            sentences.append(breaks.sentence(name, said, mutant.label))
+        except breaks.Silent as silent:
+            message = f"with {mutant.old!r} replaced by {mutant.new!r} ({mutant.words}) it {silent}"
+            raise CellError(path, nb.cells.index(cell), cell, message) from None
+    del run.cells[own:]
     for index, cell in code_cells(run):
         for output in cell.outputs:
             if output.get("name") == "stderr":
                 message = f"{output.text}\nwrote to stderr; silence the cause, or print what matters"
                 raise CellError(path, index, cell, message)
-    return [coalesce_streams(cell.outputs) for _, cell in code_cells(run)], seconds
+    outputs = [coalesce_streams(cell.outputs) for _, cell in code_cells(run)]
+    return Run(outputs, breaks.by_cell(nb, sentences), own_end - start)
 
 
 def execute_and_save(path: Path, nb: NotebookNode) -> float:
     """Execute, put the outputs into `nb`, keep them for the site; the seconds that it took."""
     key = stored.key(nb)
-    outputs, seconds = execute(path, nb)
-    stored.put(nb, outputs)
+    run = execute(path, nb)
+    stored.put(nb, run.outputs)
     if stored.key(nb) == key:  # else the helpers were edited meanwhile: whose outputs are these?
-        stored.save(path, outputs, seconds, key)
-    return seconds
+        stored.save(path, run.outputs, run.seconds, key, run.broken)
+    return run.seconds
 
 
 def two_at_a_time(job: Callable[[Path], Any], paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
@@ -298,16 +337,23 @@ def findings(path: Path) -> list[str]:
         return [f"{shown(path)}: not a notebook ({problem})"]
     found = [f"{shown(path)}: {message}" for message in _form(path, nb)]
     figures: dict[str, str] = {}
+    shaped = True
     found += [f"{shown(path)}, {message}" for message in _counts(nb)]
     for index, cell in enumerate(nb.cells):
         messages = list(_metadata(cell))
-        if not messages:  # the rules below rely on metadata of the right shape
+        if messages:  # all further rules rely on metadata of the right shape
+            shaped = False
+        else:
             if cell.cell_type == "code":
                 messages += [*_code(cell), *_outputs(cell), *_witness(cell)]
-                messages += _figure(cell, path.stem, figures, place(index, cell))
+                messages += _figure(cell, path.stem.lstrip("_"), figures, place(index, cell))
             elif "attachments" in cell:
                 messages.append("holds an attached image; compute the figure in a code cell")
         found += [f"{shown(path)}, {place(index, cell)}: {message}" for message in messages]
+    if shaped and path.resolve().parent == ROOT / "chapters":
+        for at, message in edition.findings(path.stem, nb):
+            where = "" if at is None else f", {place(at, nb.cells[at])}"
+            found.append(f"{shown(path)}{where}: {message}")
     return found
 
 
@@ -346,6 +392,10 @@ def _metadata(cell: NotebookNode) -> Iterator[str]:
         value = cell.metadata.get(name, {})
         if not (isinstance(value, dict) and all(isinstance(v, str) and v.strip() for v in value.values())):
             yield f"metadata {name!r} is {value!r}; it must map labels to reasons"
+    if "chapter" in cell.metadata:
+        if cell.cell_type != "markdown" or not re.search(r"^# ", cell.source, re.MULTILINE):
+            yield "metadata 'chapter' belongs to the cell with the chapter's title"
+        yield from parts.complaints(cell.metadata.chapter)
 
 
 def _code(cell: NotebookNode) -> Iterator[str]:
@@ -383,7 +433,13 @@ def _outputs(cell: NotebookNode) -> Iterator[str]:
             yield f"its output is an error ({output.ename}); make it run, then `make notebooks`"
         if output.get("name") == "stderr":
             yield f"wrote to stderr ({output.text.strip()[:60]!r}); silence the cause, then `make notebooks`"
-        for mime in output.get("data", {}):
+        data = output.get("data", {})
+        words = data.get("text/plain", "")
+        if words.startswith(HTML_REPR) or ("text/html" in data and not words):
+            yield "displays HTML that has no text beside it, so that nothing is compared; use plot.table"
+        elif "text/html" in data:
+            yield "holds the HTML of a table; chapters are committed with its text: `make notebooks`"
+        for mime in data:
             if mime.startswith("image/"):
                 yield f"holds an {mime} output; chapters are committed without images: `make notebooks`"
 
@@ -400,11 +456,18 @@ def _witness(cell: NotebookNode) -> Iterator[str]:
     if not cell.metadata.get("witnesses", ["given elsewhere"]):
         yield "'witnesses' is empty; name the labels of the statements that this cell checks"
     mutants = cell.metadata.get("mutants", [])
-    pairs = [m for m in mutants if isinstance(m, list) and len(m) == 2 and all(isinstance(s, str) for s in m)]
-    if len(pairs) != len(mutants):
-        yield f"'mutants' is {mutants!r}; each must be a pair [old, new] of strings"
+    well = [
+        m for m in mutants if isinstance(m, list) and 2 <= len(m) <= 4 and all(isinstance(s, str) for s in m)
+    ]
+    if len(well) != len(mutants):
+        yield (
+            f"'mutants' is {mutants!r}; each must be a pair [old, new] of strings, or have two more: "
+            "its words, and the label of the statement that it breaks"
+        )
         return
-    if len({tuple(pair) for pair in pairs}) < 2:
+    yield from breaks.malformed(cell)
+    pairs = {(old, new): None for old, new, *_ in well}
+    if len(pairs) < 2:
         yield f"has {len(pairs)} mutants; at least two different ones that make the claim false"
     for old, new in pairs:
         times = cell.source.count(old) if old else 0
@@ -450,6 +513,7 @@ def check(paths: list[Path]) -> int:
     """Print every finding. Exit status."""
     gc.disable()  # for a second, in which thousands of syntax trees come and go
     found = [message for path in paths for message in findings(path)]
+    found += parts.problems(parts.read(ROOT))
     for message in found:
         print(message, file=sys.stderr)
     print(f"notebooks: {len(paths)} checked, {len(found)} findings")
@@ -460,6 +524,7 @@ def check(paths: list[Path]) -> int:
 
 
 def chapters() -> list[Path]:
+    """The notebooks of the book, published or not, and the template of a new one."""
     return sorted((ROOT / "chapters").glob("*.ipynb"))
 
 

@@ -40,6 +40,8 @@ COMMANDS = (
     ("test", "run every check and test, execute every chapter, build the site, look at it in a browser"),
     ("check", "only the fast checks: lint, format, types, notebooks, ledger"),
     ("notebooks", "execute the chapters and rewrite their outputs (all of them, or those named)"),
+    ("chapter", "begin a chapter from the template, with its module, its tests and its entries: NAME=..."),
+    ("measure", "count what a reader meets in each chapter: words, minutes, pictures, what is folded"),
     ("lab", "open the chapters in JupyterLab"),
     ("serve", "build the site and serve it to this computer"),
     ("bench", "race mcutils against its peers and rewrite results/benchmarks.json"),
@@ -52,6 +54,8 @@ PROGRAMS = {
     "book": ("tools.site", "build"),
     "serve": ("tools.site", "serve"),
     "notebooks": ("tools.notebooks", "write"),
+    "chapter": ("tools.chapter",),
+    "measure": ("tools.measure",),
     "bench": ("benchmarks",),
     "upgrade": ("tools.upgrade",),
     "lab": (

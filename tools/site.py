@@ -37,13 +37,31 @@ STATE = BUILD / "site.json"
 # Where a change has only the pages read again that depend on it: Sphinx tracks pages, of what their
 # directives read and of the docstrings on the page of mcutils; tools/sphinx/incremental.py tracks the
 # outputs of chapters.
-FOLLOWED = ("chapters/", "appendix/", "mcutils/", "index.md", "errata.yml", "sources.yml", "results/")
+FOLLOWED = (
+    "chapters/",
+    "parts/",
+    "appendix/",
+    "mcutils/",
+    "index.md",
+    "errata.yml",
+    "sources.yml",
+    "results/",
+)
 
 PROCESSES = min(4, os.cpu_count() or 1)
 
 
 # no page shows these
-UNSEEN = ("tests/", "experiments/", "benchmarks/", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+UNSEEN = (
+    "tests/",
+    "experiments/",
+    "benchmarks/",
+    "chapters/_template.ipynb",
+    "README.md",
+    "CONTRIBUTING.md",
+    "MAINTAINING.md",
+    "CHANGELOG.md",
+)
 
 
 def state() -> dict[str, str]:

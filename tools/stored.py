@@ -25,6 +25,7 @@ from typing import Any
 import nbformat
 
 import mcutils
+from tools import breaks
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -139,7 +140,7 @@ def seen(nb: nbformat.NotebookNode) -> list[Path]:
 
 def key(nb: nbformat.NotebookNode) -> str:
     """Names the state of everything that the outputs of a notebook depend on."""
-    return digest([*seen(nb), *always_seen()], more=json.dumps(_code(nb)))
+    return digest([*seen(nb), *always_seen()], more=json.dumps([_code(nb), breaks.key(nb)]))
 
 
 def always_seen() -> list[Path]:
@@ -157,19 +158,22 @@ def _code(nb: nbformat.NotebookNode) -> list[str]:
     return [cell.source for cell in nb.cells if cell.cell_type == "code"]
 
 
-def save(notebook: Path, outputs: list[Any], seconds: float, key: str) -> None:
-    """Keep one list of outputs per code cell of a notebook, computed while its `key` was `key`."""
+def save(notebook: Path, outputs: list[Any], seconds: float, key: str, broken: dict[str, list[str]]) -> None:
+    """Keep what a notebook has shown, computed while its `key` was `key`.
+
+    That is one list of outputs per code cell, and for each witness what its mutants with words have found.
+    """
     kept = entry(notebook)
     kept.parent.mkdir(parents=True, exist_ok=True)
     # two processes may save the same chapter: each writes its own file, the rename is atomic
     unfinished = kept.with_suffix(f".{os.getpid()}.tmp")
-    content = {"key": key, "outputs": outputs, "seconds": round(seconds, 2)}
+    content = {"key": key, "outputs": outputs, "seconds": round(seconds, 2), "broken": broken}
     unfinished.write_text(json.dumps(content), encoding="utf-8")
     unfinished.replace(kept)
 
 
 def load(notebook: Path, nb: nbformat.NotebookNode) -> dict[str, Any] | None:
-    """The entry of a chapter (`outputs`, `seconds`), or None where it must be executed."""
+    """The entry of a chapter (`outputs`, `seconds`, `broken`), or None where it must be executed."""
     kept = entry(notebook)
     if not kept.exists():
         return None

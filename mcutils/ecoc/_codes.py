@@ -283,6 +283,13 @@ class CodeReport:
         :math:`\delta_M`, its least value over two different rows.
     zeros : (k,) int array
         Number of zeros of every row.
+    repairs : int
+        How many wrong columns Hamming decoding repairs with certainty (cor-ecoc-correct, part 3): the
+        largest w with :math:`2w < \delta(r, r') - \frac12 |\zeta(r) - \zeta(r')|` for all pairs of
+        rows, where :math:`\zeta(r)` is the number of zeros of row r. A column is wrong if its score has
+        the sign opposite to the true row's entry; where this entry is 0, the score may have either sign.
+        It is -1 if a class can lose although none of its columns is wrong. Without zeros, w is the
+        largest integer below :math:`\rho / 2`.
     constant_columns : tuple of int
         Columns that lack +1 or -1.
     duplicate_columns : tuple of (int, int)
@@ -298,6 +305,7 @@ class CodeReport:
     separations: Ints
     min_separation: int
     zeros: Ints
+    repairs: int
     constant_columns: tuple[int, ...]
     duplicate_columns: Pairs
     complementary_columns: Pairs
@@ -319,20 +327,25 @@ def report(code: ArrayLike) -> CodeReport:
     Examples
     --------
     >>> result = report(all_pairs(4))
-    >>> result.rho, result.min_separation, result.zeros.tolist()
-    (3.5, 1, [3, 3, 3, 3])
+    >>> result.rho, result.min_separation, result.zeros.tolist(), result.repairs
+    (3.5, 1, [3, 3, 3, 3], 0)
+    >>> report(exhaustive(5)).rho, report(exhaustive(5)).repairs
+    (8.0, 3)
     >>> report([[1, -1, 1], [-1, 1, 1]]).complementary_columns
     ((0, 1),)
     """
     matrix = as_code(code)
     distances, separations = _pairwise(matrix)
     upper = np.triu_indices(len(matrix), 1)
+    zeros = (matrix == 0).sum(axis=1)
+    margin = (2 * separations - np.abs(zeros[:, None] - zeros))[upper].min()  # 4w must be smaller
     return CodeReport(
         distances=distances,
         rho=float(distances[upper].min()),
         separations=separations,
         min_separation=int(separations[upper].min()),
-        zeros=(matrix == 0).sum(axis=1),
+        zeros=zeros,
+        repairs=max(-1, int(margin - 1) // 4),
         constant_columns=tuple(np.flatnonzero((matrix.min(axis=0) > -1) | (matrix.max(axis=0) < 1)).tolist()),
         duplicate_columns=_equal_pairs(matrix.T, matrix.T),
         complementary_columns=_equal_pairs(matrix.T, -matrix.T),

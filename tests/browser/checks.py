@@ -132,6 +132,8 @@ def widgets(page: Any) -> list[str]:
             page.keyboard.press(KEYS.get(kind, "Enter"))
             if page.evaluate("(n) => mcProbe.read(n)", number) == before:
                 wrong.append(f"{name}: a key on its {kind} changes nothing")
+        if page.evaluate("(n) => mcProbe.isStill(n)", number):
+            wrong.append(f"{name}: the still picture is left")
     return wrong
 
 
@@ -144,7 +146,12 @@ def quizzes(page: Any) -> list[str]:
             continue
         for key in ("Space", "ArrowDown", "Tab", "Enter"):  # choose, choose the next, go to the button, check
             page.keyboard.press(key)
-        if complaint := page.evaluate("(n) => mcProbe.quizState(n)", number):
+        complaint = page.evaluate("(n) => mcProbe.quizState(n)", number)
+        if complaint == "again":  # a second try
+            for key in ("Shift+Tab", "ArrowDown", "Tab", "Enter"):
+                page.keyboard.press(key)
+            complaint = page.evaluate("(n) => mcProbe.quizState(n, true)", number)
+        if complaint:
             wrong.append(f"{name}: {complaint}")
     return wrong
 
@@ -158,9 +165,45 @@ def matches(page: Any) -> list[str]:
             continue
         for key in ("a", "Tab") * rows + ("Enter",):  # choose a letter, go on; at the button check
             page.keyboard.press(key)
-        if complaint := page.evaluate("(n) => mcProbe.quizState(n)", number):
+        complaint = page.evaluate("(n) => mcProbe.quizState(n)", number)
+        if complaint == "again":
+            page.keyboard.press("Enter")
+            complaint = page.evaluate("(n) => mcProbe.quizState(n, true)", number)
+        if complaint:
             wrong.append(f"{name}: {complaint}")
     return wrong
+
+
+def results(page: Any) -> list[str]:
+    """Tables of results that a screen reader or a keyboard cannot use as their reader's eye and mouse do."""
+    wrong = page.evaluate("mcProbe.results()")
+    for number, name in enumerate(page.evaluate("mcProbe.findSortable()")):
+        if not page.evaluate("(n) => mcProbe.focusHead(n)", number):
+            wrong.append(f"{name}: the keyboard reaches no head")
+            continue
+        states = [page.evaluate("(n) => mcProbe.sortState(n)", number)]
+        for _ in range(3):  # upwards, downwards, and as it was
+            page.keyboard.press("Enter")
+            states.append(page.evaluate("(n) => mcProbe.sortState(n)", number))
+        directions, orders, said = zip(*states, strict=True)
+        if directions != (None, "ascending", "descending", None):
+            wrong.append(f"{name}: Enter on a head does not sort")
+        elif orders[1] == orders[2] and len({*orders[0]} - {"–"}) > 1:
+            wrong.append(f"{name}: both directions have the same order")
+        elif orders[3] != orders[0]:
+            wrong.append(f"{name}: the first order does not come back")
+        elif not (said[1] and said[2] and said[1] != said[2]):
+            wrong.append(f"{name}: nothing says how it is sorted")
+    return wrong
+
+
+def drawers(page: Any) -> list[str]:
+    """Contents of a small screen that do not close when something was chosen in them."""
+    found = [
+        page.evaluate("(name) => mcProbe.useDrawer(name)", name)
+        for name in page.evaluate("mcProbe.findDrawers()")
+    ]
+    return [complaint for complaint in found if complaint]
 
 
 def switch(page: Any, mode: str) -> list[str]:
@@ -189,21 +232,30 @@ def visit(browser: Any, root: str, name: str, width: int) -> dict[str, list[str]
             "formulas": page.evaluate("mcProbe.formulas()"),
             "alt": page.evaluate("mcProbe.alts()"),
             "sideways": page.evaluate("mcProbe.sideways()"),
-            "widget": widgets(page),
-            "quiz": quizzes(page),
-            "match": matches(page),
+            "growth": page.evaluate("mcProbe.growth()"),
+            "headings": page.evaluate("mcProbe.headings()"),
+            "code": page.evaluate("mcProbe.code()"),
+            "looks": page.evaluate("mcProbe.looks()"),
+            "links": page.evaluate("mcProbe.links()"),
+            "drawer": drawers(page) if width < 600 else [],
         }
+        page.evaluate("mcProbe.openAround()")  # an interactive figure or a quiz may stand in a fold
+        found |= {"widget": widgets(page), "quiz": quizzes(page), "match": matches(page)}
+        page.evaluate("mcProbe.closeAgain()")
         page.evaluate("mcProbe.openAll()")
         page.evaluate("mcProbe.settled()")
+        found["results"] = results(page)
         page.emulate_media(media="print")
         found["print"] = page.evaluate("mcProbe.unprinted()")
         page.emulate_media(media="screen")
+        found["stretched"] = page.evaluate("mcProbe.stretched()")
         found["sideways"] = found["sideways"] or page.evaluate("mcProbe.sideways()")
         page.evaluate(AXE)
         page.evaluate("mcProbe.slim()")
         page.evaluate("mcProbe.settled()")
         found["axe"] = axe(page)
         found["mode"] += switch(page, second)
+        found["links"] += [f"{second}: {place}" for place in page.evaluate("mcProbe.links()")]
         # nothing but colours depends on the mode
         found["axe"] += [f"{second}: {place}" for place in axe(page, "color-contrast")]
         # last, on the small page that `slim` has left: each key press lays it out again

@@ -85,10 +85,160 @@ globalThis.mcProbe = (() => {
   function sideways() {
     const width = document.documentElement.clientWidth;
     const over = Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - width;
-    if (over <= 0) return [];
+    if (over <= 0) return beyondColumn();
     const wide = all("body *").filter((e) => e.getBoundingClientRect().right > width + 1 && !scrollsWithin(e));
-    const innermost = wide.filter((e) => !wide.some((other) => other !== e && e.contains(other)));
-    return [`the page scrolls by ${over} px, because of ${innermost.slice(0, 3).map(place).join(", ") || "?"}`];
+    return [`the page scrolls by ${over} px, because of ${names(innermost(wide))}`];
+  }
+
+  const innermost = (some) => some.filter((e) => !some.some((other) => other !== e && e.contains(other)));
+  const names = (some) => some.slice(0, 3).map(place).join(", ") || "?";
+
+  // The text may stand out of its column and still not make the page scroll, since there is room beside it. A
+  // formula's box is wider than its signs by a hair, notes stand beside the column, and what is there for the
+  // pointer only, or for the ear, is not to be seen.
+  function beyondColumn() {
+    const column = article();
+    const right = column.getBoundingClientRect().right - parseFloat(getComputedStyle(column).paddingRight);
+    const beside = "aside.margin, aside.margin *, .katex *, svg *, .headerlink, .mc-heard, .visually-hidden";
+    const wide = all(`:not(${beside})`, column).filter((element) => {
+      const box = element.getBoundingClientRect();
+      return box.width > 1 && box.right > right + 3 && isShown(element) && !scrollsWithin(element);
+    });
+    return wide.length ? [`wider than the column: ${names(innermost(wide))}`] : [];
+  }
+
+  // ---- letters ----
+
+  // The smallest heading of a level and the largest of the next: size and weight must both fall, or stay.
+  function headings() {
+    const levels = ["h1", "h2", "h3", "h4"].flatMap((level) => {
+      const some = all(level, article()).filter(isShown);
+      if (!some.length) return [];
+      const { fontSize, fontWeight } = getComputedStyle(some[0]);
+      return [{ level, size: parseFloat(fontSize), weight: Number(fontWeight) }];
+    });
+    return levels.slice(1).flatMap((low, i) => {
+      const high = levels[i];
+      if (low.weight <= high.weight && low.size * 1.1 <= high.size) return [];
+      const said = ({ level, size, weight }) => `${level} (${size} px, ${weight})`;
+      return [`${said(low)} looks as weighty as ${said(high)}`];
+    });
+  }
+
+  function code() {
+    const wrong = all("pre", article()).flatMap((pre) => {
+      const { fontSize, lineHeight } = getComputedStyle(pre);
+      const [size, line] = [parseFloat(fontSize), parseFloat(lineHeight)];
+      if (size >= 13.5 && !(line < 1.35 * size)) return [];
+      return [`${place(pre)} in letters of ${size} px, its lines ${line} px apart`];
+    });
+    return [...new Set(wrong)].slice(0, 3);
+  }
+
+  // ---- looks ----
+
+  const MEANINGS = {
+    "in one minute": ".one-minute",
+    quiz: ".quiz",
+    erratum: ".erratum",
+    note: ".note",
+    warning: ".warning",
+    statement: ".proof:is(.theorem, .lemma, .proposition, .corollary)",
+  };
+
+  // What tells boxes apart must not be a colour alone: the line at the side, and the sign before the title.
+  function looks() {
+    const seen = new Map();
+    const wrong = [];
+    Object.entries(MEANINGS).forEach(([meaning, selector]) => {
+      const box = article().querySelector(`.admonition${selector}`);
+      if (!box) return;
+      const { borderLeftStyle, borderLeftWidth } = getComputedStyle(box);
+      const title = box.querySelector(".admonition-title") ?? box;
+      const signs = ["::before", "::after"].map((part) => getComputedStyle(title, part).content.replace(/^(none|normal|"")$/, ""));
+      const look = [borderLeftStyle, borderLeftWidth, ...signs].join(" ");
+      if (seen.has(look)) wrong.push(`${meaning} looks as ${seen.get(look)} does, but for colours`);
+      else seen.set(look, meaning);
+    });
+    return wrong;
+  }
+
+  // A box that goes on below its last words, because something beside it is higher.
+  function stretched() {
+    return all(".admonition:not(.dropdown)", article()).flatMap((box) => {
+      if (!isShown(box) || box.closest("aside")) return [];
+      const parts = all("p, li, pre, table, details, div.math, img, fieldset", box).filter((part) => !part.closest("aside") && isShown(part));
+      const last = Math.max(...parts.map((part) => part.getBoundingClientRect().bottom));
+      return parts.length && box.getBoundingClientRect().bottom > last + 40 ? [`${place(box)} goes on below its last words`] : [];
+    });
+  }
+
+  // ---- colours of links ----
+
+  const GROUNDS = "pre, details, summary, .admonition, td, th, tr, .sd-card, .sd-card-header, .cell_output, aside, figure, blockquote, dt, dd";
+
+  const rgba = (color) => {
+    const parts = color.match(/[\d.]+/g).map(Number);
+    return parts.length < 4 ? [...parts, 1] : parts;
+  };
+  const luminance = (color) => {
+    const [r, g, b] = rgba(color).map((part) => (part / 255 <= 0.03928 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const contrast = (a, b) => (Math.max(luminance(a), luminance(b)) + 0.05) / (Math.min(luminance(a), luminance(b)) + 0.05);
+
+  // Links must be readable on every ground that the page has for text, also where none stands today. Axe sees only
+  // where they stand.
+  function links() {
+    const paints = new Set(all(":is(p, li, td, dd) a[href]:not(.headerlink, .sd-btn, .katex *)", article()).map((a) => getComputedStyle(a).color));
+    const grounds = new Map();
+    all(GROUNDS, article()).forEach((element) => {
+      const color = getComputedStyle(element).backgroundColor;
+      if (rgba(color)[3] === 1 && !grounds.has(color)) grounds.set(color, place(element));
+    });
+    return [...paints].flatMap((paint) =>
+      [...grounds].flatMap(([ground, where]) =>
+        contrast(paint, ground) < 4.5 ? [`a link would have a contrast of ${contrast(paint, ground).toFixed(1)} on ${where}`] : [],
+      ),
+    );
+  }
+
+  // ---- heights that are guessed before a reader comes near ----
+
+  function growth() {
+    const before = document.documentElement.scrollHeight;
+    const some = all("p, figure, div.math").filter((part) => getComputedStyle(part).contentVisibility === "auto");
+    some.forEach((part) => (part.style.contentVisibility = "visible"));
+    const after = document.documentElement.scrollHeight;
+    some.forEach((part) => part.style.removeProperty("content-visibility"));
+    if (Math.abs(after - before) <= after / 10) return [];
+    return [`the page ${after > before ? "grows" : "shrinks"} by more than a tenth of its height while it is read`];
+  }
+
+  // ---- the contents on a small screen ----
+
+  function findDrawers() {
+    return ["primary", "secondary"].filter((name) => {
+      const button = document.querySelector(`.${name}-toggle`);
+      return button && isShown(button) && drawer(name);
+    });
+  }
+
+  const drawer = (name) => document.getElementById(`pst-${name}-sidebar-modal`);
+
+  // Open it and choose a place of this page in it; the theme moves things when events have been heard.
+  async function useDrawer(name) {
+    const soon = () => new Promise((resolve) => setTimeout(resolve, 50));
+    document.querySelector(`.${name}-toggle`).click();
+    await soon();
+    if (!drawer(name).open) return `the drawer ${name} does not open`;
+    const link = all("a[href]", drawer(name)).filter((a) => a.getAttribute("href").startsWith("#") && isShown(a)).at(-1);
+    link?.click();
+    await soon();
+    if (!drawer(name).open) return "";
+    drawer(name).close();
+    await soon();
+    return link ? `the drawer ${name} stays open when a place was chosen` : "";
   }
 
   // ---- what is folded ----
@@ -102,7 +252,8 @@ globalThis.mcProbe = (() => {
   const unfolded = (fold) => body(fold).some(isShown);
 
   function findFolds() {
-    foldable = all("details, .dropdown, .toggle", article()).filter((fold) => body(fold).length);
+    const parts = all(".bd-sidebar-primary details").filter(isShown);
+    foldable = [...parts, ...all("details, .dropdown, .toggle", article())].filter((fold) => body(fold).length);
     return foldable.map((fold) => {
       const title = fold.querySelector("summary, .admonition-title");
       return `${fold.id ? `#${fold.id}` : fold.localName} “${short(title?.textContent ?? "")}”`;
@@ -125,6 +276,12 @@ globalThis.mcProbe = (() => {
     foldable.forEach((fold) => unfolded(fold) || control(fold)?.click());
   }
 
+  // What a reader opens to come to a quiz, not the quiz's answer.
+  function openAround() {
+    wasClosed = all("details:not([open])", article()).filter((details) => !details.closest(".quiz"));
+    wasClosed.forEach((details) => (details.open = true));
+  }
+
   function closeAgain() {
     wasClosed.forEach((fold) => (fold.localName === "details" ? (fold.open = false) : control(fold)?.click()));
   }
@@ -137,7 +294,7 @@ globalThis.mcProbe = (() => {
   const CONTROLS = {
     range: "input[type=range]",
     radio: "input[type=radio]:checked",
-    button: "button",
+    button: 'button:not([aria-pressed="true"])', // to choose again what is chosen changes nothing
     select: "select",
     application: "[role=application]", // a picture with keys of its own
   };
@@ -151,6 +308,9 @@ globalThis.mcProbe = (() => {
   }
 
   const read = (number) => words(figures[number].innerText);
+
+  // a still picture is for readers without scripts
+  const isStill = (number) => all(".mc-still", figures[number]).some(isShown);
 
   function focusControl(number, kind) {
     const before = read(number);
@@ -180,9 +340,11 @@ globalThis.mcProbe = (() => {
     return Boolean(option) && document.activeElement === option;
   }
 
-  function quizState(number) {
+  // "again" where a second try is given
+  function quizState(number, again) {
     const quiz = quizzes[number];
     const options = all("input[type=radio]", quiz);
+    if (again) return all("details", quiz).every((details) => details.open) ? "" : "the second miss does not open the answer";
     if (options.length && options.findIndex((option) => option.checked) !== 1) return "the arrow does not choose the next option";
     if (all("select", quiz).some((choice) => !choice.value)) return "a key does not choose a letter";
     if (!quiz.contains(document.activeElement) || document.activeElement.localName !== "button") {
@@ -190,8 +352,57 @@ globalThis.mcProbe = (() => {
     }
     const silent = all("select", quiz).some((choice) => !words(document.getElementById(choice.getAttribute("aria-describedby"))?.textContent ?? ""));
     if (silent) return "nothing is said of a row";
-    if (!words(quiz.querySelector("[role=status]")?.textContent ?? "")) return "Enter on the button says nothing";
-    return all("details", quiz).every((details) => details.open) ? "" : "Enter on the button does not open the answer";
+    const said = words(quiz.querySelector("[role=status]")?.textContent ?? "");
+    if (!said) return "Enter on the button says nothing";
+    const reasons = all(":scope details ol > li", quiz);
+    if (reasons.length && !said.includes(words(reasons[1].textContent))) return "it does not give the reason of what was chosen";
+    if (all("details", quiz).every((details) => details.open)) {
+      return options.length > 2 && !/right/i.test(said) ? "the first miss opens the answer" : "";
+    }
+    return options.length === 2 ? "Enter on the button does not open the answer" : "again";
+  }
+
+  // ---- tables of results ----
+
+  let tables = [];
+
+  const nameOf = (table) => `“${short(table.caption?.textContent ?? "")}”`;
+
+  function results() {
+    return all("table.results").flatMap((table, i) => {
+      const wrong = [];
+      const say = (complaint) => wrong.push(`table ${i + 1} ${nameOf(table)}: ${complaint}`);
+      if (!words(table.caption?.textContent ?? "")) say("no caption");
+      all("th", table).forEach((th) => {
+        const scope = th.closest("thead") ? "col" : "row";
+        if (th.getAttribute("scope") !== scope) say(`the head “${short(th.textContent)}” is not of a ${scope}`);
+        if (!words(th.textContent)) say(`a head of a ${scope} without words`);
+      });
+      if (!table.tHead?.rows.length) say("no heads of columns");
+      all("tbody tr, thead tr", table).forEach((row) => {
+        if (row.cells.length !== table.rows[0].cells.length) say(`a row of ${row.cells.length} cells`);
+      });
+      return wrong;
+    });
+  }
+
+  function findSortable() {
+    tables = all("table.results.sortable");
+    return tables.map((table, i) => `sortable table ${i + 1} ${nameOf(table)}`);
+  }
+
+  function focusHead(number) {
+    const button = tables[number].querySelector("thead th:last-child button");
+    button?.focus();
+    return Boolean(button) && document.activeElement === button;
+  }
+
+  // the sorted direction, the words of the last column from above to below, and what was said
+  function sortState(number) {
+    const head = tables[number].querySelector("thead th:last-child");
+    const cells = all("tbody tr", tables[number]).map((row) => words(row.cells[row.cells.length - 1].textContent));
+    const said = all("[role=status]").map((status) => words(status.textContent)).find((text) => text.startsWith("Sorted by"));
+    return [head.getAttribute("aria-sort"), cells, said ?? ""];
   }
 
   // ---- axe ----
@@ -269,12 +480,7 @@ globalThis.mcProbe = (() => {
       elementRef: true,
       ...(rules.length ? { runOnly: rules } : {}),
     });
-    // A formula is read to the reader as MathML, which axe does not count as words.
-    const isFormula = ({ element }) => words(element.querySelector("math")?.textContent ?? "");
-    violations.forEach((violation) => {
-      if (violation.id === "empty-table-header") violation.nodes = violation.nodes.filter((node) => !isFormula(node));
-    });
-    return violations.filter(({ nodes }) => nodes.length).map(({ id, nodes }) => {
+    return violations.map(({ id, nodes }) => {
       const places = nodes.slice(0, 3).map(({ target }) => String(target.at(-1)));
       return [id, nodes.length > 3 ? [...places, `${nodes.length - 3} more`] : places];
     });
@@ -306,9 +512,8 @@ globalThis.mcProbe = (() => {
       }
     });
     all(".mc-widget").forEach((widget) => {
-      const figure = document.getElementById(widget.dataset.fallback ?? "");
-      const name = widget.dataset.widget ?? place(widget);
-      if (!figure?.querySelector("img") || !isShown(figure)) wrong.push(`widget ${name}: no figure in its place`);
+      const still = [...widget.querySelectorAll("img, svg, table")].some((part) => isShown(part) && part.getBoundingClientRect().width > 50);
+      if (!still) wrong.push(`widget ${widget.dataset.widget ?? place(widget)}: no figure in its place`);
     });
     all(".quiz").forEach((quiz, i) => {
       const answer = quiz.querySelector("details");
@@ -318,8 +523,9 @@ globalThis.mcProbe = (() => {
   }
 
   return {
-    alts, axe: axeRun, closeAgain, closed, findFolds, findMatches, findQuizzes, findWidgets, focusControl, focusFold, focusMatch,
-    focusQuiz, followsMode, formulas, openAll, quizState, read, settled, sideways, slim, unprinted,
-    unscripted,
+    alts, axe: axeRun, closeAgain, closed, code, findDrawers, findFolds, findMatches, findQuizzes, findSortable,
+    findWidgets, focusControl, focusFold, focusHead, focusMatch, focusQuiz, followsMode, formulas, growth, headings,
+    isStill, links, looks, openAll, openAround, quizState, read, results, settled, sideways, slim, sortState, stretched,
+    unprinted, unscripted, useDrawer,
   }; // prettier-ignore
 })();

@@ -20,26 +20,63 @@ EXPECTED = {
         "figure.svg has the name of a file for its alternative text: 0403c007d356aa2ec59c92a0d858.svg",
         "figure.svg has an alternative text that says nothing: A figure",
     ],
-    "sideways": [],
+    "sideways": ["wider than the column: p#beyond"],
+    "growth": [],
+    "headings": ["h3 (28 px, 600) looks as weighty as h2 (34 px, 500)"],
+    "code": ["pre#small in letters of 12 px, its lines 15 px apart"],
+    "looks": ["warning looks as note does, but for colours"],
+    "links": ["dark: a link would have a contrast of 2.7 on pre#small"],
     "widget": [
         "widget dead: nothing in it takes the keyboard",
         "widget mouse: a key on its range changes nothing",
         "widget mouse: a key on its select changes nothing",
         "widget mouse: a key on its application changes nothing",
+        "widget kept: the still picture is left",
     ],
-    "quiz": ["quiz 1: the keyboard reaches no option", "quiz 2: Enter on the button says nothing"],
+    "quiz": [
+        "quiz 1: the keyboard reaches no option",
+        "quiz 2: Enter on the button says nothing",
+        "quiz 3: it does not give the reason of what was chosen",
+        "quiz 4: the first miss opens the answer",
+        "quiz 5: the second miss does not open the answer",
+    ],
     "match": ["match 1: the keyboard reaches no choice", "match 2: nothing is said of a row"],
+    "drawer": [],
     "folds": [
         "#mouse-only “Opens by mouse only”: the keyboard does not reach what opens it",
         "#deaf “Hears no key Show”: Enter does not open it",
     ],
+    "results": [
+        "table 1 “”: no caption",
+        "table 1 “”: the head “Error” is not of a col",
+        "table 1 “”: the head “hinge” is not of a row",
+        "table 1 “”: a row of 1 cells",
+        "sortable table 1 “No buttons”: the keyboard reaches no head",
+        "sortable table 2 “Sorts nothing”: Enter on a head does not sort",
+        "sortable table 3 “Says it sorts”: both directions have the same order",
+        "sortable table 4 “Sorts in silence”: nothing says how it is sorted",
+        "sortable table 5 “Never as it was”: the first order does not come back",
+    ],
     "print": ["not printed: h1 “Planted faults”"],
-    "axe": ["button-name: p:nth-child(3) > button", "dark: color-contrast: .faint"],
+    "stretched": ["div#stretched goes on below its last words"],
+    "axe": [
+        "button-name: p:nth-child(3) > button",
+        "empty-table-header: #formula-head",
+        "dark: color-contrast: .faint",
+    ],
 }
 EXPECTED_NARROW = EXPECTED | {
     "sideways": ["the page scrolls by 218 px, because of div#wide"],
+    "growth": ["the page grows by more than a tenth of its height while it is read"],
+    "stretched": [],
+    "drawer": ["the drawer secondary stays open when a place was chosen"],
     # the dark page comes first, and all of axe's rules with it
-    "axe": ["button-name: p:nth-child(3) > button", "color-contrast: .faint"],
+    "links": ["a link would have a contrast of 2.7 on pre#small"],
+    "axe": [
+        "button-name: p:nth-child(3) > button",
+        "color-contrast: .faint",
+        "empty-table-header: #formula-head",
+    ],
 }
 
 

@@ -7,6 +7,8 @@ the names of what it was made of: a page that was not written again in this buil
 
 Two thirds of what the theme and its extensions bring is for things that this book does not have. A rule
 stays if every class and id that its selector needs occurs as a word in some page or script.
+
+Pages are light until a script says otherwise: the theme has colours for light and dark, and none for "auto".
 """
 
 from __future__ import annotations
@@ -131,6 +133,7 @@ def bundle(app: Sphinx, exception: Exception | None) -> None:
             start, stop = next(LINK.finditer(head)).span()
             link = f'\n    <link rel="stylesheet" href="{root}_static/{one}" />'
             head = head[:start] + link + LINK.sub("", head[stop:])
+        head = head.replace('data-theme="auto"', 'data-theme="light"', 1)
         head = SETTINGS.sub(f"<script>{settings}</script>".replace("\\", r"\\"), head)
         if head + end + rest != text:
             page.write_text(head + end + rest, encoding="utf-8")

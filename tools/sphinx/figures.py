@@ -2,6 +2,8 @@
 
 - An image without alternative text is a warning that names its place, so it fails the build.
 - A page reserves the place of an image before it has it, and loads it when a reader comes near.
+- An interactive figure holds a still picture, for readers without scripts: its own, or the figure of
+  the page that its `data-fallback` names. The script that builds it replaces all that it holds.
 - `{chapter-figure} NAME` shows the figure of a chapter on another page: the picture that the present
   code draws, with the text for those who cannot see it. The directive's content is its caption.
 """
@@ -102,6 +104,44 @@ def reserve_place(
     context["body"] = re.sub(r"<img\b[^>]*>", with_size, body)
 
 
+WIDGET = re.compile(r"""<div\b(?=[^>]*\bclass="mc-widget\b)(?:[^>"']|"[^"]*"|'[^']*')*>""")
+
+
+def end_of_div(body: str, start: int) -> int:
+    """Where the content ends of a div whose content begins at `start`."""
+    depth = 1
+    for tag in re.finditer(r"<div\b|</div>", body[start:]):
+        depth += 1 if tag[0] == "<div" else -1
+        if not depth:
+            return start + tag.start()
+    return len(body)
+
+
+def put_stills(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    body = context.get("body") or ""
+    for opening in reversed(list(WIDGET.finditer(body))):  # what is put in moves only what comes after
+        end = end_of_div(body, opening.end())
+        if re.search(r"<(img|svg|table)\b", body[opening.end() : end]):
+            continue
+        name = re.search(r'\bdata-fallback="([^"]+)"', opening[0])
+        figure = name and re.search(
+            rf'<figure\b[^>]*\bid="{re.escape(name[1])}"[^>]*>.*?(<img\b[^>]*>)', body, re.DOTALL
+        )
+        if figure:
+            body = f'{body[:end]}<div class="mc-still">{figure[1]}</div>\n{body[end:]}'
+        else:
+            logger.warning(
+                "an interactive figure without a still one, for readers without scripts: put a picture or "
+                "a table into it, or name a figure of this page in data-fallback: %s",
+                opening[0][:80],
+                location=pagename,
+            )
+    if body:
+        context["body"] = body
+
+
 class ShownFigure(nodes.figure):
     """A figure without a number: it has one where it belongs."""
 
@@ -157,5 +197,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(ShownFigure, html=as_figure)
     app.add_directive("chapter-figure", ChapterFigure)
     app.connect("doctree-resolved", demand_alternative_text)
+    app.connect("html-page-context", put_stills, priority=400)
     app.connect("html-page-context", reserve_place)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -300,18 +300,23 @@ TEXTS: dict[str, Callable[[Book], Iterator[str]]] = {
 }
 
 
-def kept_text(app: Sphinx, directive: str) -> Path:
-    return Path(app.doctreedir) / "texts" / f"{directive}.txt"
+def kept_text(app: Sphinx, name: str) -> Path:
+    return Path(app.doctreedir) / "texts" / f"{name}.txt"
+
+
+def keep(app: Sphinx, name: str, text: str) -> None:
+    """Write a text for a directive to read; one that is as it was keeps its date."""
+    file = kept_text(app, name)
+    if not file.exists() or file.read_text(encoding="utf-8") != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 def write_texts(app: Sphinx) -> None:
-    """Once a build, before the pages are read; a text that is as it was keeps its date."""
+    """Once a build, before the pages are read."""
     book = ledger.read(Path(app.srcdir))
     for directive, lines in TEXTS.items():
-        file, text = kept_text(app, directive), "\n".join(lines(book))
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
+        keep(app, directive, "\n".join(lines(book)))
 
 
 class KeptText(SphinxDirective):

@@ -4,6 +4,8 @@
   (`myst: html_meta: description`).
 - Marks that programs reading a page aloud can trust: no id twice, names that say what is to be
   seen, no roles that have been withdrawn. They repair what other extensions write.
+- A sidebar that folds by part, and a foot that says who wrote the book, which version it is and where an
+  error is reported.
 - The icons' font, and a Binder button where the configuration names a repository.
 """
 
@@ -14,13 +16,14 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from mcutils import __version__
 from tools.sphinx import katex
 from tools.stored import ROOT
 
@@ -116,9 +119,9 @@ REPAIRS = [
 ]
 
 
-# a formula alone at the head of a column
+# a formula alone at the head of a column, which may say how the column is aligned
 FORMULA_AS_HEAD = re.compile(
-    r'<th class="head"><p><span class="math [^<]*<span class="katex">.*?</th>', re.DOTALL
+    r'<th class="head[^"]*"><p><span class="math [^<]*<span class="katex">.*?</th>', re.DOTALL
 )
 
 
@@ -137,6 +140,51 @@ def repair(
         for found, better in REPAIRS:
             context["body"] = context["body"].replace(found, better)
         context["body"] = FORMULA_AS_HEAD.sub(named, context["body"])
+
+
+class Part(NamedTuple):
+    caption: str  # HTML, as the list of its pages; empty where pages stand without one
+    pages: str
+    current: bool  # whether the page that is written belongs to it
+
+
+CAPTION = re.compile(
+    r'<p\b[^>]*\bclass="caption"[^>]*><span class="caption-text">(.*?)</span></p>', re.DOTALL
+)
+CURRENT = re.compile(r'<li class="[^"]*\bcurrent\b')
+
+
+def parts_of(contents: str) -> list[Part]:
+    """The table of contents by part: a list without a caption belongs to the part before it.
+
+    >>> caption = '<p class="caption"><span class="caption-text">A</span></p>'
+    >>> for part in parts_of(f'<ul>1</ul>{caption}<ul><li class="current">2</li></ul><ul>3</ul>'):
+    ...     print(part)
+    Part(caption='', pages='<ul>1</ul>', current=False)
+    Part(caption='A', pages='<ul><li class="current">2</li></ul><ul>3</ul>', current=True)
+    """
+    pieces = ["", *CAPTION.split(str(contents))]
+    parts = [
+        Part(caption, pages.strip(), bool(CURRENT.search(pages)))
+        for caption, pages in zip(pieces[::2], pieces[1::2], strict=True)
+    ]
+    return [part for part in parts if part.caption or part.pages]
+
+
+def released() -> str:
+    """The date of this version. That of the build would make two builds differ."""
+    citation = ROOT / "CITATION.cff"
+    found = citation.exists() and re.search(
+        r'^date-released: *"?([\d-]+)', citation.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return found[1] if found else ""
+
+
+def help_templates(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    context.setdefault("book", {})
+    context |= {"book_version": __version__, "book_date": released(), "parts_of": parts_of}
 
 
 def offer_binder(app: Sphinx, config: Config) -> None:
@@ -160,4 +208,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", copy_icons)
     app.connect("html-page-context", describe)
     app.connect("html-page-context", repair)
+    app.connect("html-page-context", help_templates)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,8 @@
 // Quizzes: an admonition of class "quiz" holds a question, an ordered list of options and a folded
-// answer that begins with the number of the right option in bold. The list becomes radio buttons with
-// a check. Without this script the folded answer does the same work.
+// answer that begins with the number of the right option in bold, and may have an ordered list of
+// reasons, one for each option. The list becomes radio buttons with a check, which gives the reason of
+// what was chosen and, after a first miss, a second try. Without this script the folded answer does the
+// same work.
 //
 // Of the classes "quiz match": a bulleted list of options, each with its letter in bold, an ordered list of
 // rows, and a folded answer that begins with the pairs in bold, "1 b, 2 a.". Each row gets a choice of letters.
@@ -30,11 +32,13 @@ globalThis.document?.addEventListener("DOMContentLoaded", () => {
     return number >= 1 && number <= count ? number : null;
   }
 
-  function feedback(chosen, right) {
-    if (chosen === null) return "Choose an option first.";
-    return chosen === right
-      ? `Right: the answer is ${right}. The reason is open below.`
-      : `Wrong: the answer is not ${chosen}. The answer is open below.`;
+  // What is said of a choice when `missed` were chosen before: `before` and `after` the option's reason. The
+  // answer opens when the choice is right, at the second miss, and when one option is left.
+  function judge(chosen, right, missed, count) {
+    if (chosen === null) return { verdict: "none", before: "Choose an option first.", after: "", open: false };
+    if (chosen === right) return { verdict: "right", before: `Right, ${right}.`, after: "", open: true };
+    const open = new Set([...missed, chosen]).size >= Math.min(2, count - 1);
+    return { verdict: "wrong", before: `Not ${chosen}.`, after: open ? `The answer is ${right}.` : "Try once more.", open };
   }
 
   // "1 b, 2 a." -> ["b", "a"]; null unless each row in turn has one of the letters
@@ -45,17 +49,17 @@ globalThis.document?.addEventListener("DOMContentLoaded", () => {
   }
 
   // what is said of each row, and of all together; "" stands for a row without a choice
-  function compare(chosen, right) {
+  function compare(chosen, right, again) {
     const open = chosen.flatMap((letter, i) => (letter ? [] : [i + 1]));
-    if (open.length) return { rows: chosen.map(() => ""), all: `Choose a letter first in row ${open.join(", ")}.`, verdict: "none" };
+    if (open.length) return { rows: chosen.map(() => ""), all: `Choose a letter first in row ${open.join(", ")}.`, verdict: "none", open: false };
     const rows = chosen.map((letter, i) => (letter === right[i] ? "right" : `not ${letter}`));
     const count = rows.filter((word) => word === "right").length;
     return count === rows.length
-      ? { rows, all: "All rows are right. The reasons are open below.", verdict: "right" }
-      : { rows, all: `Right: ${count} of ${rows.length} rows. The answer is open below.`, verdict: "wrong" };
+      ? { rows, all: "All rows are right. The reasons are open below.", verdict: "right", open: true }
+      : { rows, all: `Right: ${count} of ${rows.length} rows. ${again ? "The answer is open below." : "Try once more."}`, verdict: "wrong", open: again };
   }
 
-  globalThis.mcQuiz = { rightOption, feedback, rightLetters, compare };
+  globalThis.mcQuiz = { rightOption, judge, rightLetters, compare };
 
   if (typeof document === "undefined") return;
 
@@ -83,6 +87,9 @@ globalThis.document?.addEventListener("DOMContentLoaded", () => {
     const right = rightOption(bold.textContent, list.children.length);
     if (!right) return;
 
+    const reasons = [...answer.querySelectorAll(":scope .sd-card-body > ol > li")];
+    const reasoned = reasons.length === list.children.length;
+    const missed = new Set();
     const { button, status } = controls(list, list.previousElementSibling, number);
     [...list.children].forEach((item, i) => {
       const label = make("label");
@@ -96,11 +103,28 @@ globalThis.document?.addEventListener("DOMContentLoaded", () => {
     button.addEventListener("click", () => {
       const checked = list.querySelector("input:checked");
       const chosen = checked ? Number(checked.value) : null;
-      status.textContent = feedback(chosen, right);
-      status.dataset.verdict = chosen === null ? "none" : chosen === right ? "right" : "wrong";
-      if (chosen !== null) answer.open = true;
+      const { verdict, before, after, open } = judge(chosen, right, missed, list.children.length);
+      const parts = [make("strong", { textContent: before })];
+      if (reasoned && chosen !== null) parts.push(copyOf(reasons[chosen - 1]));
+      if (after) parts.push(make("strong", { textContent: after }));
+      status.replaceChildren(...parts.flatMap((part, i) => (i ? [" ", part] : [part])));
+      status.dataset.verdict = verdict;
+      if (verdict === "wrong") {
+        missed.add(chosen);
+        checked.closest("li").dataset.verdict = "wrong"; // it stays struck out at the second try
+      } else if (verdict === "right") checked.closest("li").dataset.verdict = "right";
+      if (open) answer.open = true;
     });
-    list.addEventListener("change", () => (status.textContent = ""));
+    list.addEventListener("change", () => status.replaceChildren());
+  }
+
+  // the words of a reason, to be said elsewhere: formulas with them, but no place twice
+  function copyOf(reason) {
+    const copy = make("span");
+    const paragraphs = [...reason.querySelectorAll(":scope > p")];
+    (paragraphs.length ? paragraphs : [reason]).forEach((part) => copy.append(...[...part.childNodes].map((node) => node.cloneNode(true)), " "));
+    copy.querySelectorAll("[id]").forEach((element) => element.removeAttribute("id"));
+    return copy;
   }
 
   function enhanceMatch(quiz, number, list, answer, boldText) {
@@ -123,15 +147,17 @@ globalThis.document?.addEventListener("DOMContentLoaded", () => {
       return { select, word };
     });
 
+    let again = false;
     button.addEventListener("click", () => {
-      const found = compare(rows.map(({ select }) => select.value), right);
+      const found = compare(rows.map(({ select }) => select.value), right, again);
+      again ||= found.verdict === "wrong";
       rows.forEach(({ word }, i) => {
         word.textContent = found.rows[i];
         word.dataset.verdict = found.rows[i] === "right" ? "right" : "wrong";
       });
-      status.textContent = found.all;
+      status.replaceChildren(make("strong", { textContent: found.all }));
       status.dataset.verdict = found.verdict;
-      if (found.verdict !== "none") answer.open = true;
+      if (found.open) answer.open = true;
     });
     list.addEventListener("change", () => [status, ...rows.map(({ word }) => word)].forEach((place) => (place.textContent = "")));
   }
