@@ -3,7 +3,7 @@
 With stumps, it also makes its mistakes on the other data sets of the races, in fewer splits.
 
 For every split each classifier is trained once; its mistakes on the test part are stored, split by split, so
-that a chapter can pair them. Times are those of the processor, the least of several; exponents are fitted.
+that a chapter can pair them. Times are those of the processor, the smallest of repeats; exponents are fitted.
 """
 
 from collections.abc import Iterator

@@ -29,7 +29,7 @@ TIE = 0.01  # scores nearer than this are tied; those of drawn examples are cert
 ALL_PAIRS = "all-pairs hinge"
 CLASSIFIERS = (*consistency.SURROGATES, ALL_PAIRS)
 PENALTIES, SPLITS = (1.0, 10.0, 100.0, 1000.0, 10_000.0), 10
-# up to so many multipliers Crammer-Singer is solved without forming products, slowly and precisely
+# up to this many multipliers Crammer-Singer is solved without forming products, slowly and precisely
 PRECISE = 800
 
 

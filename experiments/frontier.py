@@ -2,7 +2,7 @@
 
 Classes are drawn by `mcutils.data.prototypes`, whose Bayes rule is known. For every k and seed each method
 is trained on as many examples of each class; what it costs and how often it errs is stored. Times are those
-of the processor, one thread, the least of several where they are short. `LAST` has where a method ends
+of the processor, one thread, the smallest of repeats where they are short. `LAST` has where a method ends
 because it takes too long.
 
 It takes about seven minutes of the processor.
@@ -113,7 +113,7 @@ def counts(model: Any, k: int, m: int) -> dict[str, Any]:
 
 
 def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Processor time, of what is short the least of several; and what was worked out."""
+    """Processor time, the smallest of repeats where it is short; and what was worked out."""
     times: list[float] = []
     while not times or (times[0] < SHORT and len(times) < REPEATS):
         start = process_time()

@@ -29,7 +29,7 @@ class Facts(NamedTuple):
     draws: dict[str, Any] | None = None  # parameters with which random_state matters; None: it has none
     ordered: bool = False  # what it learns depends on the order of the classes
     exact: dict[str, Any] | None = None  # parameters with which rounding alone makes equal fits differ ...
-    close: float = 1e-9  # ... by so much
+    close: float = 1e-9  # ... within this tolerance
 
 
 SHALLOW = DecisionTreeClassifier(max_depth=4, random_state=0)

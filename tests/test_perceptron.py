@@ -713,7 +713,7 @@ def test_weights_and_costs_that_say_nothing(update, name, average):
         assert np.array_equal(longer.paid_, 8 * plain.mistakes_)
         factor = 1 if average == "voted" else 8
         assert np.array_equal(longer.scores(X), factor * plain.scores(X))
-    # what weighs nothing is absent
+    # examples of weight 0 are absent
     options["shuffle"] = False
     less = MulticlassPerceptron(update, **options).fit(X, y, sample_weight=weights > 0)
     without = MulticlassPerceptron(update, **options).fit(X[weights > 0], y[weights > 0])

@@ -482,7 +482,7 @@ def test_weights_of_any_size_and_a_column_of_labels():
         for name in ("cp", "nsplit", "rel_error", "xerror"):
             np.testing.assert_allclose(table[name], plain[name], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(table["penalty"], plain["penalty"] * unit, rtol=1e-9)
-        # as of so many items more or fewer
+        # as with more or fewer items
         np.testing.assert_allclose(table["xstd"], plain["xstd"] / np.sqrt(unit), rtol=1e-9)
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
         column = prune_cv(DecisionTree(), X, y[:, None], sample_weight=weights)

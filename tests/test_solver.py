@@ -435,7 +435,7 @@ def test_a_cache_of_a_tenth_of_the_rows_is_enough(loss, precision, monkeypatch):
 @pytest.mark.parametrize("loss", CLASSIFIERS)
 @pytest.mark.compiler
 def test_max_iter_bounds_moves_and_exchanges(loss, monkeypatch):
-    """So many times m, the last sweep or exchange excepted, however small the cache."""
+    """max_iter times m visits, the last sweep or exchange excepted, however small the cache."""
     X, y = three_heaps(1200)
     monkeypatch.setattr(_rows, "FIRST", 64)
     for C, max_iter in product((1.0, 1e8), (1, 3)):

@@ -58,7 +58,7 @@ class HingeProblem:
     Examples
     --------
     >>> problem = HingeProblem([0, 1, 1], C=2.0, sample_weight=[1, 1, 3])
-    >>> problem.n_classes, problem.prices.tolist()
+    >>> problem.n_classes, problem.penalties.tolist()
     (2, [2.0, 2.0, 6.0])
     >>> HingeProblem([0, 1], loss="log")
     Traceback (most recent call last):
