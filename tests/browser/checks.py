@@ -239,7 +239,7 @@ def visit(browser: Any, root: str, name: str, width: int) -> dict[str, list[str]
             "links": page.evaluate("mcProbe.links()"),
             "drawer": drawers(page) if width < 600 else [],
         }
-        page.evaluate("mcProbe.openAll()")  # an interactive figure or a quiz may stand in a fold
+        page.evaluate("mcProbe.openAround()")  # an interactive figure or a quiz may stand in a fold
         found |= {"widget": widgets(page), "quiz": quizzes(page), "match": matches(page)}
         page.evaluate("mcProbe.closeAgain()")
         page.evaluate("mcProbe.openAll()")

@@ -276,6 +276,12 @@ globalThis.mcProbe = (() => {
     foldable.forEach((fold) => unfolded(fold) || control(fold)?.click());
   }
 
+  // What a reader opens to come to a quiz, not the quiz's answer.
+  function openAround() {
+    wasClosed = all("details:not([open])", article()).filter((details) => !details.closest(".quiz"));
+    wasClosed.forEach((details) => (details.open = true));
+  }
+
   function closeAgain() {
     wasClosed.forEach((fold) => (fold.localName === "details" ? (fold.open = false) : control(fold)?.click()));
   }
@@ -348,7 +354,7 @@ globalThis.mcProbe = (() => {
     if (silent) return "nothing is said of a row";
     const said = words(quiz.querySelector("[role=status]")?.textContent ?? "");
     if (!said) return "Enter on the button says nothing";
-    const reasons = all("details ol > li", quiz);
+    const reasons = all(":scope details ol > li", quiz);
     if (reasons.length && !said.includes(words(reasons[1].textContent))) return "it does not give the reason of what was chosen";
     if (all("details", quiz).every((details) => details.open)) {
       return options.length > 2 && !/right/i.test(said) ? "the first miss opens the answer" : "";
@@ -519,7 +525,7 @@ globalThis.mcProbe = (() => {
   return {
     alts, axe: axeRun, closeAgain, closed, code, findDrawers, findFolds, findMatches, findQuizzes, findSortable,
     findWidgets, focusControl, focusFold, focusHead, focusMatch, focusQuiz, followsMode, formulas, growth, headings,
-    isStill, links, looks, openAll, quizState, read, results, settled, sideways, slim, sortState, stretched,
+    isStill, links, looks, openAll, openAround, quizState, read, results, settled, sideways, slim, sortState, stretched,
     unprinted, unscripted, useDrawer,
   }; // prettier-ignore
 })();

@@ -27,6 +27,9 @@ def give_back(app: Sphinx, env: BuildEnvironment) -> list[str]:
     env.toc_fignumbers.update(getattr(env, "numbers_without_letters", {}))
     for name in app.config.chapter_letters:
         env.toc_secnumbers.pop(name, None)
+        if name in env.titles:  # what has a number counts among the numbered
+            for titled in (env.titles[name], *env.tocs[name].findall(nodes.reference)):
+                titled.attributes.pop("secnumber", None)
     return []
 
 

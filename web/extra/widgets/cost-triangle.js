@@ -227,7 +227,7 @@
     const id = `mc-costs-${number}`;
     // what a reader sees without scripts stays for the printer; a link to its figure leads to this panel
     const still = document.createElement("div");
-    still.className = "mc-still";
+    still.className = "mc-on-paper";
     still.append(...box.childNodes);
     still.querySelectorAll("details").forEach((fold) => fold.remove()); // nobody could open them
     const live = document.createElement("div");
