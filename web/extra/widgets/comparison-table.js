@@ -128,6 +128,7 @@
   const MEDIAN = "median rank";
   const NAME = "classifier";
 
+  const tenths = (value) => (value + 1e-9).toFixed(1); // halves upwards, whatever is behind them
   const escape = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
   const mark = (verdict) =>
     `<i class="mc-mark mc-${verdict}" aria-hidden="true">${MARKS[verdict]}</i><i class="mc-heard"> ${verdict}</i>`;
@@ -184,11 +185,11 @@
       const line = (c) => {
         const cells = rows[c].errors.map((error, i) => {
           const verdict = found.table[c][i]?.verdict;
-          return `<td>${error.toFixed(1)}${verdict ? mark(verdict) : '<i class="mc-mark" aria-hidden="true">=</i>'}</td>`;
+          return `<td>${tenths(error)}${verdict ? mark(verdict) : '<i class="mc-mark" aria-hidden="true">=</i>'}</td>`;
         });
         const own = c === baseline;
         return `<tr class="${own ? "mc-chosen" : ""}"><th scope="row">${escape(data.classifiers[c])}${own ? '<i class="mc-heard">, the baseline</i>' : ""}</th>
-          ${cells.join("")}<td>${rows[c].mean.toFixed(1)}</td><td>${rows[c].median.toFixed(1)}</td></tr>`;
+          ${cells.join("")}<td>${tenths(rows[c].mean)}</td><td>${tenths(rows[c].median)}</td></tr>`;
       };
       table.innerHTML = `<caption>Test error in per cent, mean of ten splits, and verdicts against ${escape(data.classifiers[baseline])}</caption>
         <thead><tr>${[NAME, ...shown.map((s) => names[s]), MEAN, MEDIAN].map(head).join("")}</tr></thead>
