@@ -23,6 +23,8 @@ def witness(*mutants: list[str], labels: tuple[str, ...] = (LABEL,)):
         ("thm-sum: 1 and 2 make -1, the claim says 3", "1 and 2 make -1, the claim says 3."),
         ("thm-sum, part 2: with 4 the sum is 5, not 6.", "With 4 the sum is 5, not 6."),
         ("thm-sum, upper end: at n = 7: twice too large", "At n = 7: twice too large."),
+        ("thm-sum: n = 7: the sum is 5, not 6", "n = 7: the sum is 5, not 6."),
+        ("thm-sum: k=2 with 4: the sum is 5, not 6", "k=2 with 4: the sum is 5, not 6."),
     ],
 )
 def test_a_reader_is_told_the_sentence_without_the_label(said: str, told: str):

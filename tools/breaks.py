@@ -76,7 +76,9 @@ def sentence(error: str, said: str, label: str) -> str:
             f"says {told!r}; it must be one sentence of at least {SHORTEST} characters that names the "
             "case and the numbers that were found, as text (no reprs of numpy, no second line)"
         )
-    return told[0].upper() + told[1:] + ("" if told.endswith((".", "!", "?")) else ".")
+    word = told.split()[0]
+    begin = told[0].upper() if word.isalpha() and len(word) > 1 else told[0]  # a symbol keeps its letter
+    return begin + told[1:] + ("" if told.endswith((".", "!", "?")) else ".")
 
 
 def by_cell(nb: NotebookNode, sentences: list[str]) -> dict[str, list[str]]:
