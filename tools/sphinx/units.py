@@ -84,15 +84,16 @@ class Check:
 
     def html(self) -> str:
         """The lines, and the ways to break the statement."""
+        invitation = "Break it. Choose a change; the check then finds a counter-example:"
+        return f'{self.lines()}<p class="invite">{invitation}</p>{self.list()}' if self.ways else self.lines()
+
+    def lines(self) -> str:
         mark = '<span class="tick" aria-hidden="true">✓</span> '
-        lines = "".join(f'<p class="held">{mark}{html.escape(text)}</p>' for text in self.held())
-        if not self.ways:
-            return lines
-        ways = "".join(f"<li>{way(cell, mutant, found)}</li>" for cell, mutant, found in self.ways)
-        return (
-            f'{lines}<p class="invite">Break it. Choose a change; the check then finds a counter-example:</p>'
-            f'<ul class="breaks">{ways}</ul>'
-        )
+        return "".join(f'<p class="held">{mark}{html.escape(text)}</p>' for text in self.held())
+
+    def list(self) -> str:
+        ways = "".join(f"<li>{way(*one)}</li>" for one in self.ways)
+        return f'<ul class="breaks">{ways}</ul>'
 
 
 def way(cell: NotebookNode, mutant: breaks.Mutant, found: str) -> str:
@@ -248,7 +249,7 @@ class BreakIt(SphinxDirective):
                 raise self.error(f"no mutant of the witnesses of {label!r} has words")
             box = nodes.container(classes=["break-it"])
             self.state.nested_parse(self.content, self.content_offset, box)
-            box += nodes.raw("", check.html(), format="html")
+            box += nodes.raw("", check.lines() + check.list(), format="html")
             return [box]
         raise self.error(f"no witness of a chapter has the label {label!r}")
 
