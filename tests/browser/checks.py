@@ -272,7 +272,9 @@ def unscripted(browser: Any, root: str, name: str) -> list[str]:
     page = context.new_page()
     try:
         page.goto(root + name, wait_until="load")
-        return page.evaluate(f"() => {{ {PROBES}; return mcProbe.unscripted(); }}")
+        wrong = page.evaluate(f"() => {{ {PROBES}; return mcProbe.unscripted(); }}")
+        page.set_viewport_size({"width": 390, "height": 900})
+        return wrong + page.evaluate(f"() => {{ {PROBES}; return mcProbe.contents(); }}")
     finally:
         context.close()
 

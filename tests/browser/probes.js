@@ -522,8 +522,15 @@ globalThis.mcProbe = (() => {
     return wrong;
   }
 
+  // the contents, which are a drawer on a small screen: something in them can be seen
+  function contents() {
+    const found = document.querySelector(".bd-sidebar-primary");
+    const seen = found && all("a, summary", found).some((part) => isShown(part) && part.getBoundingClientRect().right > 0);
+    return found && !seen ? ["the contents cannot be reached on a small screen"] : [];
+  }
+
   return {
-    alts, axe: axeRun, closeAgain, closed, code, findDrawers, findFolds, findMatches, findQuizzes, findSortable,
+    alts, axe: axeRun, closeAgain, closed, code, contents, findDrawers, findFolds, findMatches, findQuizzes, findSortable,
     findWidgets, focusControl, focusFold, focusHead, focusMatch, focusQuiz, followsMode, formulas, growth, headings,
     isStill, links, looks, openAll, openAround, quizState, read, results, settled, sideways, slim, sortState, stretched,
     unprinted, unscripted, useDrawer,
