@@ -2,7 +2,7 @@
 "use strict";
 
 globalThis.mcProbe = (() => {
-  const article = () => document.querySelector("article") ?? document.body;
+  const article = () => document.querySelector("article") ?? document.querySelector("main") ?? document.body;
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const words = (text) => text.replace(/\s+/g, " ").trim();
   const short = (text) => (words(text).length > 70 ? `${words(text).slice(0, 70)}…` : words(text));
