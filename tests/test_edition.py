@@ -95,7 +95,7 @@ def chapter() -> NotebookNode:
         new_code_cell("plot.show(fig)", metadata={"tags": ["hide-input"], "mystnb": figure}),
         new_markdown_cell(CORE),
         new_code_cell(
-            "assert sum([1, 2]) == 3\nprint('holds for 30 coins')",
+            "def halves():\n    assert sum([1, 2]) == 3\n    return 'holds for 30 coins'\n\n\nprint(halves())",
             outputs=[line],
             metadata={
                 "tags": ["witness", "hide-input"],
@@ -250,6 +250,12 @@ FAULTS: dict[str, tuple[Damage, int | None, str]] = {
         replaced(HALF, "*Sketch.*", "*Sketch of it.*"),
         HALF,
         "begins with '*Sketch.*'",
+    ),
+    "naked witness": (replaced(WITNESS, "def", "coins = 2\n\n\ndef"), WITNESS, "a witness is one function"),
+    "long witness": (
+        replaced(WITNESS, "    return", "    # toss\n\n" + "    assert True\n" * 38 + "    return"),
+        WITNESS,
+        "a witness of 41 lines",
     ),
     "silent witness": (prints(WITNESS, "\n"), WITNESS, "a witness that prints 0 lines"),
     "talkative witness": (prints(WITNESS, "a\nb\n"), WITNESS, "a witness that prints 2 lines"),

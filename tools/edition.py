@@ -11,6 +11,7 @@ still waits is a finding. What is left to do in one that waits:
 from __future__ import annotations
 
 import argparse
+import ast
 import re
 import statistics
 import sys
@@ -40,6 +41,7 @@ UNSKETCHED = 12  # lines of a proof's source
 LONGEST_SKETCH = 3
 LONGEST_CELL = 30  # lines of visible code
 MEDIAN_CELL = 12
+LONGEST_WITNESS = 40  # lines of its one function, without comments
 WAYS_TO_BREAK = 4
 LONGEST_WORDS = 12  # of a way to break
 QUIZZES = 4
@@ -219,6 +221,7 @@ def witnesses(chapter: Chapter) -> Iterator[Finding]:
         assert cell is not None
         if "witness" not in cell.metadata.get("tags", ()):
             continue
+        yield from ((piece.cell, complaint) for complaint in _shape(cell.source))
         text = measure.printed(cell)
         if not text or "\n" in text:
             lines = len(text.splitlines())
@@ -241,6 +244,17 @@ def witnesses(chapter: Chapter) -> Iterator[Finding]:
             )
         if len(set(ways)) < len(ways):
             yield cell_index, f"two mutants of {label} have the same words"
+
+
+def _shape(source: str) -> Iterator[str]:
+    """A witness is one function with names of its own, and a call of it."""
+    body = ast.parse(source).body
+    if [type(part) for part in body] != [ast.FunctionDef, ast.Expr]:
+        yield "a witness is one function, and in its last line the call that prints what it returns"
+        return
+    lines = [line.strip() for line in source.splitlines()[: body[0].end_lineno]]
+    if (size := sum(bool(line) and not line.startswith("#") for line in lines)) > LONGEST_WITNESS:
+        yield f"a witness of {size} lines, at most {LONGEST_WITNESS}"
 
 
 def lectures(chapter: Chapter) -> Iterator[Finding]:
