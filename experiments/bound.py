@@ -37,9 +37,12 @@ def problem(k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def risks(values: np.ndarray, labels: np.ndarray, p: np.ndarray, rho: float) -> tuple[np.ndarray, np.ndarray]:
-    """The margin losses (F, cells) and the risks (F,) of all score functions; ties to the smallest class."""
-    losses = np.array([rho_loss(margins(table, labels), rho) for table in values])
-    return losses, (values.argmax(axis=2) != labels) @ p
+    """The margin losses (F, cells) and the risks (F,) of all score functions; every tie is a mistake.
+
+    That is the largest risk of a classifier that belongs to the scores: the bound holds for every tie-break.
+    """
+    reached = np.array([margins(table, labels) for table in values])
+    return rho_loss(reached, rho), (reached <= 0) @ p
 
 
 def samples(p: np.ndarray, m: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,8 +9,10 @@ and a function of this module returns the three terms as a :class:`Bound`. They 
 
 * "quadratic": :math:`2 k^2 \mathfrak R / \rho` for any class (thm-bound-margin), and
   :math:`2 k^2 r\Lambda / (\rho\sqrt m)` for a kernel class (cor-classes-kernel);
-* "linear": :math:`4 k \mathfrak R / \rho` and :math:`4 k r\Lambda / (\rho\sqrt m)` (thm-classes-linear-k);
-* "sqrt": :math:`4 \sqrt k\, r\Lambda / (\rho\sqrt m)` for a kernel class alone (thm-classes-sqrt-k).
+* "linear": :math:`2 k \mu_k \mathfrak R / \rho` with :math:`\mu_k = 2 - 1 / \lceil k/2 \rceil`
+  (thm-classes-linear-k), and :math:`2 \sqrt k\, b_k r\Lambda / (\rho\sqrt m)` for a kernel class with any p;
+* "sqrt": :math:`2 b_k r\Lambda / (\rho\sqrt m)` for a kernel class with :math:`p \le 2`, where
+  :math:`b_k = \sqrt{k-1}\, (\sqrt k + 2) / (\sqrt k + 1)` (thm-classes-sqrt-k).
 
 :math:`\mathfrak R` is the Rademacher complexity of :math:`\Pi_1(\mathcal H)`, the set of all single scores
 :math:`x \mapsto f_y(x)`: expected over samples, or that of the sample itself (``data_dependent=True``), which
@@ -62,7 +64,7 @@ Kind: TypeAlias = Literal["quadratic", "linear", "sqrt"]
 
 _KERNEL_STATEMENT = {
     "quadratic": "cor-classes-kernel",
-    "linear": "thm-classes-linear-k",
+    "linear": "thm-classes-sqrt-k",
     "sqrt": "thm-classes-sqrt-k",
 }
 
@@ -174,10 +176,11 @@ def margin_bound(
     r"""The margin bound from the complexity of the single scores.
 
     :math:`\hat R_{S,\rho}(f) + \frac{2 k^2}\rho \mathfrak R + \sqrt{\log(1/\delta)/2m}`
-    (thm-bound-margin), or with :math:`4k` in place of :math:`2k^2` (``kind="linear"``,
-    thm-classes-linear-k). The form uniform in rho holds for all :math:`\rho \in (0, \rho_{\max}]` at once:
-    it doubles the second term and adds :math:`(2 + \log_2 \frac{\rho_{\max}}\rho) \log 2` to the logarithm
-    of the third (thm-bound-uniform-rho).
+    (thm-bound-margin), or with :math:`2k\mu_k` in place of :math:`2k^2` (``kind="linear"``,
+    thm-classes-linear-k): :math:`4(k-1)` for even k, :math:`4k^2/(k+1)` for odd k. The form uniform in rho
+    holds for all :math:`\rho \in (0, \rho_{\max}]` at once: it doubles the second term and adds
+    :math:`(2 + \log_2 \frac{\rho_{\max}}\rho) \log 2` to the logarithm of the third
+    (thm-bound-uniform-rho).
 
     Parameters
     ----------
@@ -223,7 +226,7 @@ def margin_bound(
     empirical = empirical_margin_loss(scores, y, rho)
     m, k = np.shape(scores)
     complexity = number(complexity, "complexity", least=0)
-    second = _factor(kind, k) * complexity / rho
+    second = _class_factor(kind, k) * complexity / rho
     if not uniform_in_rho:
         name = "thm-bound-margin" if kind == "quadratic" else "thm-classes-linear-k"
         return Bound(name, empirical, second, _confidence(m, delta, data_dependent))
@@ -272,7 +275,7 @@ def best_rho(
     one_of(kind, "kind", ("quadratic", "linear"))
     reached = margins(scores, y)
     m, k = np.shape(scores)
-    richness = _factor(kind, k) * number(complexity, "complexity", least=0)
+    richness = _class_factor(kind, k) * number(complexity, "complexity", least=0)
     least = float((reached <= 0).mean())  # no margin loss is smaller
     best: tuple[float, Bound] | None = None
     for j in range(1000):
@@ -316,10 +319,11 @@ def kernel_bound(
     :math:`\hat R_{S,\rho}(f) + 2 k^2 \frac{r\Lambda}{\rho\sqrt m} + \sqrt{\log(1/\delta)/2m}` from a radius;
     :math:`\hat R_{S,\rho}(f) + 2 k^2 \frac{\Lambda\sqrt{\operatorname{tr}\mathbf K}}{\rho m} +
     3\sqrt{\log(2/\delta)/2m}` from the Gram matrix of the sample. For all f of
-    :math:`\mathcal H_{K,p,\Lambda}`, :math:`p \ge 1`. With ``kind="linear"`` (thm-classes-linear-k)
-    :math:`4k` stands in place of :math:`2k^2`: never larger, and equal for two classes. With ``kind="sqrt"``
-    (thm-classes-sqrt-k) it is :math:`4\sqrt k`, for all f with
-    :math:`\sum_y \lVert f_y \rVert^2 \le \Lambda^2`, that is, for :math:`p \le 2`.
+    :math:`\mathcal H_{K,p,\Lambda}`, :math:`p \ge 1`. With ``kind="linear"``
+    :math:`2\sqrt k\, b_k` stands in place of :math:`2k^2`, where
+    :math:`b_k = \sqrt{k-1}\, (\sqrt k + 2) / (\sqrt k + 1) < 1 + \sqrt{k-1}`; with ``kind="sqrt"`` it is
+    :math:`2 b_k`, for all f with :math:`\sum_y \lVert f_y \rVert^2 \le \Lambda^2`, that is, for
+    :math:`p \le 2` (thm-classes-sqrt-k).
 
     Only :math:`\Lambda/\rho` matters, since f with the margin rho and f/rho with the margin 1 are the same
     (rem-bound-scale). So the uniform forms are one: with :math:`t = \max(t_0, \Lambda/\rho)` in place of
@@ -367,7 +371,7 @@ def kernel_bound(
     >>> scores = np.tile([[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]], (50_000, 1))
     >>> kinds = ("quadratic", "linear", "sqrt")
     >>> [round(kernel_bound(scores, y, 1, 2, 0.05, kind=kind, radius=1).complexity, 3) for kind in kinds]
-    [0.114, 0.076, 0.044]
+    [0.114, 0.042, 0.024]
     """
     rho = _check_rho(rho, rho_chosen_from_data, uniform_in_rho)
     norm = number(norm_bound, "norm_bound", least=0)
@@ -430,7 +434,8 @@ def _size(m: int, radius: float | None, gram: ArrayLike | None) -> float:
 def complexity_term(kind: str, k: ArrayLike, m: ArrayLike, ratio: ArrayLike = 1.0) -> Any:
     r"""The second term of a kernel class as a function of k, m and :math:`r\Lambda/\rho`.
 
-    "quadratic": :math:`2k^2`, "linear": :math:`4k`, "sqrt": :math:`4\sqrt k`, each times
+    "quadratic": :math:`2k^2`, "linear": :math:`2\sqrt k\, b_k`, "sqrt": :math:`2 b_k` with
+    :math:`b_k = \sqrt{k-1}\, (\sqrt k + 2) / (\sqrt k + 1)`, each times
     :math:`\frac{r\Lambda}\rho / \sqrt m`.
 
     Parameters
@@ -446,8 +451,8 @@ def complexity_term(kind: str, k: ArrayLike, m: ArrayLike, ratio: ArrayLike = 1.
 
     Examples
     --------
-    >>> [complexity_term(kind, k=100, m=10**6) for kind in ("quadratic", "linear", "sqrt")]
-    [20.0, 0.4, 0.04]
+    >>> [round(complexity_term(kind, k=100, m=10**6), 4) for kind in ("quadratic", "linear", "sqrt")]
+    [20.0, 0.2171, 0.0217]
     """
     classes, examples, ratios = (reals(a, name) for a, name in ((k, "k"), (m, "m"), (ratio, "ratio")))
     if not (classes >= 2).all():
@@ -497,7 +502,7 @@ def samples_needed(
     Examples
     --------
     >>> [samples_needed(kind, 10, 1.0, 0.05) for kind in ("quadratic", "linear", "sqrt")]
-    [40492, 1700, 193]
+    [40492, 613, 76]
     """
     gap = number(target, "target") - number(empirical, "empirical", least=0)
     if not gap > 0:
@@ -510,7 +515,12 @@ def samples_needed(
 
 def _factor(kind: str, k: Any) -> Any:
     one_of(kind, "kind", get_args(Kind))
-    return {"quadratic": 2 * k**2, "linear": 4 * k, "sqrt": 4 * k**0.5}[kind]
+    b = (k - 1) ** 0.5 * (k**0.5 + 2) / (k**0.5 + 1)
+    return {"quadratic": 2 * k**2, "linear": 2 * k**0.5 * b, "sqrt": 2 * b}[kind]
+
+
+def _class_factor(kind: str, k: int) -> float:
+    return 2 * k**2 if kind == "quadratic" else 4 * k - 2 * k / ((k + 1) // 2)
 
 
 # ---------------------------------------------------------------------------------------------------

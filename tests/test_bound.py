@@ -40,7 +40,16 @@ def confidence_twin(m, delta, data_dependent=False, octaves=0):
 
 
 def factor_twin(kind, k):
-    return {"quadratic": Decimal(2) * k * k, "linear": Decimal(4) * k, "sqrt": 4 * Decimal(k).sqrt()}[kind]
+    root = Decimal(k).sqrt()
+    b = Decimal(k - 1).sqrt() * (1 + 1 / (root + 1))
+    return {"quadratic": Decimal(2) * k * k, "linear": 2 * root * b, "sqrt": 2 * b}[kind]
+
+
+def class_factor_twin(kind, k):
+    """For any class of scores: 4 (k - 1) for even k, 4 k^2 / (k + 1) for odd k."""
+    if kind == "quadratic":
+        return Decimal(2) * k * k
+    return Decimal(4) * k * k / (k + 1) if k % 2 else Decimal(4) * (k - 1)
 
 
 def log2_twin(x):
@@ -64,7 +73,7 @@ def test_the_margin_bound(k, rho, complexity, delta, data_dependent, linear):
     kind = "linear" if linear else "quadratic"
     result = bound.margin_bound(scores, y, rho, complexity, delta, kind=kind, data_dependent=data_dependent)
     assert result.empirical == empirical_margin_loss(scores, y, rho)
-    expected = factor_twin(kind, k) * Decimal(complexity) / Decimal(rho)
+    expected = class_factor_twin(kind, k) * Decimal(complexity) / Decimal(rho)
     assert close(result.complexity, expected)
     assert close(result.confidence, confidence_twin(40, delta, data_dependent))
 
@@ -126,11 +135,14 @@ def test_margin_and_norm_matter_through_their_ratio_alone(name):
 
 
 def test_the_order_of_the_kernel_bounds():
-    """4 sqrt k <= 4 k <= 2 k^2, the second with equality at k = 2."""
+    """2 b_k < 2 sqrt(k) b_k < 4 k - 3 and 2 k^2, and sqrt(k - 1) < b_k < 1 + sqrt(k - 1)."""
     for k in range(2, 40):
         terms = [complexity_term(kind, k, 100, 0.7) for kind in KINDS]
-        assert terms[2] < terms[1] <= terms[0]
-        assert (terms[0] == terms[1]) == (k == 2)
+        assert terms[2] < terms[1] < terms[0]
+        b = complexity_term("sqrt", k, 1) / 2
+        assert (k - 1) ** 0.5 < b < 1 + (k - 1) ** 0.5
+        assert complexity_term("linear", k, 1) < 4 * k - 3
+    assert complexity_term("linear", 2, 1) == pytest.approx(4)  # as for any class of two
 
 
 # ---------------------------------------------------------------------------------------------------

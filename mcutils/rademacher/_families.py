@@ -434,8 +434,8 @@ class MulticlassBall(KnownFamily):
     :math:`\sum_y \|f_y\|^2 \le \Lambda^2`: the class :math:`\mathcal H_{K,2,\Lambda}` (def-classes-family).
 
     There is a sign :math:`\sigma_{iy}` for each example and class, and the complexity is
-    :math:`\mathbb E_\sigma \sup_f \frac1m \sum_{i,y} \sigma_{iy} f_y(x_i)`, as vector contraction
-    (lem-classes-vector-contraction) wants it. The supremum is
+    :math:`\mathbb E_\sigma \sup_f \frac1m \sum_{i,y} \sigma_{iy} f_y(x_i)`, as part 1 of vector contraction
+    (lem-classes-vector-contraction) has it. The supremum is
     :math:`\Lambda \sqrt{\sum_y \sigma_y^\top \mathbf K \sigma_y}` with
     :math:`\sigma_y = (\sigma_{1y}, \dots, \sigma_{my})`.
 

@@ -2,8 +2,8 @@
 //
 // Three bounds add to the empirical margin loss a term that grows with the number of classes k,
 //     quadratic  2 k^2 (r Lambda / rho) / sqrt(m),
-//     linear     4 k   (r Lambda / rho) / sqrt(m),
-//     sqrt       4 sqrt(k) (r Lambda / rho) / sqrt(m),
+//     linear     2 sqrt(k) b(k) (r Lambda / rho) / sqrt(m),
+//     sqrt       2 b(k) (r Lambda / rho) / sqrt(m),  b(k) = sqrt(k-1) (sqrt(k)+2) / (sqrt(k)+1),
 // and the confidence sqrt(log(1/delta) / (2m)). Where the sum is at least 1 a bound says nothing, even if
 // the margin loss is 0.
 //
@@ -12,10 +12,12 @@
 "use strict";
 
 (() => {
+  const b = (k) => (Math.sqrt(k - 1) * (Math.sqrt(k) + 2)) / (Math.sqrt(k) + 1);
+
   const FACTORS = {
     quadratic: (k) => 2 * k ** 2,
-    linear: (k) => 4 * k,
-    sqrt: (k) => 4 * Math.sqrt(k),
+    linear: (k) => 2 * Math.sqrt(k) * b(k),
+    sqrt: (k) => 2 * b(k),
   };
 
   function term(kind, k, m, ratio) {
