@@ -61,10 +61,10 @@ def rate(
     radius: float,
     k: int,
     loss: str = "crammer_singer",
-    average: str = "tail",
+    average: str | None = "tail",
     largest_weight: float = 1.0,
 ) -> float:
-    r"""How far from the optimum the averaged iterate is at most, in expectation (thm-subgradient-rate).
+    r"""How far from the optimum the answer is at most, in expectation (thm-subgradient-rate).
 
     For the objective :math:`\frac\lambda2 \|W\|_F^2 + \frac1m \sum_i s_i \ell_i(W)` of the block map, steps
     from :math:`W_1 = 0` on examples that are drawn afresh each time, and :math:`G = 2 L R \max_i s_i` with
@@ -75,7 +75,8 @@ def rate(
     - "tail", that of the iterates after :math:`s = \lfloor T/2 \rfloor`:
       :math:`\frac{G^2}{\lambda (T - s)} \big(\frac{s}{s + 1} + \frac12 \sum_{t=s+1}^T \frac1t\big)`;
     - "weighted", with steps :math:`\frac2{\lambda (t + 1)}` and weights in proportion to t:
-      :math:`\frac{2 G^2}{\lambda (T + 1)}`.
+      :math:`\frac{2 G^2}{\lambda (T + 1)}`;
+    - None, the last iterate: :math:`\frac{G^2}{\lambda (T + 1)} \big(\frac12 + \sum_{t=1}^T \frac1t\big)`.
 
     Parameters
     ----------
@@ -88,23 +89,26 @@ def rate(
     k : int
         The number of classes.
     loss : {"crammer_singer", "weston_watkins"}
-    average : {"tail", "all", "weighted"}
+    average : {"tail", "all", "weighted"} or None
     largest_weight : float
         :math:`\max_i s_i`.
 
     Examples
     --------
-    >>> [round(rate(1000, lam=0.1, radius=1.0, k=3, average=name), 3) for name in ("all", "tail", "weighted")]
-    [0.299, 0.215, 0.16]
+    >>> averages = ("all", "tail", "weighted", None)
+    >>> [round(rate(1000, lam=0.1, radius=1.0, k=3, average=name), 3) for name in averages]
+    [0.299, 0.215, 0.16, 0.638]
     """
     T = integer(steps, "steps", 1)
     for name, value in (("lam", lam), ("radius", radius), ("largest_weight", largest_weight)):
         number(value, name, above=0)
-    if average not in ("tail", "all", "weighted"):
-        raise ValueError(f"average must be 'tail', 'all' or 'weighted', found {average!r}")
+    if average not in AVERAGES:
+        raise ValueError(f"average must be 'tail', 'all', 'weighted' or None, found {average!r}")
     square = (2 * lipschitz(loss, k) * radius * largest_weight) ** 2
     if average == "weighted":
         return float(2 * square / (lam * (T + 1)))
+    if average is None:
+        return float(square / (lam * (T + 1)) * (0.5 + (1 / np.arange(1, T + 1)).sum()))
     s = T // 2 if average == "tail" else 0
     start = s / (s + 1)
     return float(square / (lam * (T - s)) * (start + 0.5 * (1 / np.arange(s + 1, T + 1)).sum()))
@@ -141,8 +145,9 @@ class SubgradientMachine(ScoreClassifier):
         power of two, but is at least the last half and at most the last three quarters.
     fit_intercept : {"appended", "free"}, True or False
         "appended", or True: a feature that is always 1, whose coefficients are regularised as all others.
-        "free": an intercept of each class that is not regularised, with steps :math:`1/\sqrt t`; for it no
-        rate is proved here, and its certificate takes a number for each example and class. False: none.
+        "free": an intercept of each class that is not regularised, with steps :math:`1/\sqrt t`; it stays
+        bounded (prop-subgradient-free), no rate is proved for it here, and its certificate takes a number for
+        each example and class. False: none.
     max_iter : int
         The number of epochs; an epoch has a step for each example.
     tol : float, optional
@@ -219,13 +224,14 @@ class SubgradientMachine(ScoreClassifier):
     value; out of balance the infimum over b is :math:`-\infty`. So the multipliers of the last iterate are
     kept, those of each pair of classes scaled down until the balance holds
     (:func:`~mcutils.hinge.balanced_multipliers`), and the value taken of what is left. The step sizes make
-    the imbalance small: in T steps b has moved by the sum of :math:`1/\sqrt t` times the slopes, so while b
-    stays bounded the mean of the slopes is of the order of :math:`1/\sqrt T`.
+    the imbalance small: in T steps b has moved by the sum of :math:`1/\sqrt t` times the slopes, and b stays
+    bounded (prop-subgradient-free), so the mean of the slopes is of the order of :math:`1/\sqrt T`.
 
     How many epochs. By :func:`rate`, E epochs leave for each example an excess of the order of
     :math:`L^2 R^2 C / E`. So it takes of the order of :math:`R^2 C` epochs before there is anything to
     expect, and many times as many for a small gap: for C = 10 and features of unit variance, thousands. (The
-    theorem is for ``replace=True`` and no delay; for epochs in random order it is not proved here.) The gap
+    theorem is for ``replace=True`` and no delay. For epochs in any order the gap itself is of the order of
+    :math:`\log E / E`, see prop-subgradient-closes.) The gap
     shows whether there were enough; ``tol`` stops when there are. If it takes too many, a method that ascends
     in the dual, one example at a time and each exactly, is the right one.
 

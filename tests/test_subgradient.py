@@ -18,7 +18,7 @@ from mcutils import hinge
 from mcutils.hinge import ClassMap, HingeProblem
 from mcutils.jit import subgradient as jit
 from mcutils.risk import costs_from_weights
-from mcutils.subgradient import SubgradientMachine, rate
+from mcutils.subgradient import AVERAGES, SubgradientMachine, rate
 
 # what is compared is the same after few epochs as after many
 few_epochs = pytest.mark.filterwarnings("ignore:after .* epochs:sklearn.exceptions.ConvergenceWarning")
@@ -181,7 +181,7 @@ def test_the_certificate_encloses_the_optimum_of_liblinear(average, C):
 
 
 @pytest.mark.parametrize("loss", hinge.HINGES)
-@pytest.mark.parametrize("average", ["all", "tail", "weighted"])
+@pytest.mark.parametrize("average", ["all", "tail", "weighted", None])
 def test_the_rate_holds_for_the_exact_expectation(loss, average):
     """Every sequence of five draws out of three examples."""
     X, y, k, lam = np.array([[1.0, 0.5], [-0.5, 1.0], [0.2, -0.9]]), np.array([0, 1, 2]), 3, 0.5
@@ -209,10 +209,12 @@ def test_the_rate_by_its_formula():
     )
     assert rate(1, average="tail", **options) == rate(1, average="all", **options)
     assert rate(4, average="weighted", **options) == pytest.approx(2 * square / 0.1 / 5)
-    # only the whole average pays a logarithm
-    long = {name: rate(10**6, average=name, **options) * 10**6 for name in ("all", "tail", "weighted")}
-    longer = {name: rate(10**7, average=name, **options) * 10**7 for name in ("all", "tail", "weighted")}
-    assert longer["all"] > 1.1 * long["all"]
+    assert rate(3, average=None, **options) == pytest.approx(square / 0.1 / 4 * (1 / 2 + 1 + 1 / 2 + 1 / 3))
+    # the tail and the weighted average pay no logarithm, the others do
+    long = {name: rate(10**6, average=name, **options) * 10**6 for name in AVERAGES}
+    longer = {name: rate(10**7, average=name, **options) * 10**7 for name in AVERAGES}
+    for name in ("all", None):
+        assert longer[name] > 1.1 * long[name]
     for name in ("tail", "weighted"):
         assert longer[name] == pytest.approx(long[name], rel=1e-5)
 
@@ -695,7 +697,7 @@ def test_what_else_is_refused():
         ("lam", {"lam": 0.0}),
         ("radius", {"radius": -1}),
         ("largest_weight", {"largest_weight": np.inf}),
-        ("average", {"average": None}),
+        ("average", {"average": "last"}),
         ("loss", {"loss": "log"}),
         ("k", {"k": 1}),
     ):
