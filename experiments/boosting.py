@@ -24,7 +24,8 @@ from mcutils import data
 from mcutils.boosting import AdaBoostMH
 from mcutils.reduction import OneVsAll
 
-SPLITS, ROUNDS, TREE_ROUNDS, LEAVES = 10, 200, 20, 32
+SPLITS, ROUNDS, LEAVES = 10, 200, 32
+TREE_ROUNDS = (20, 100)  # two budgets: what depends on the budget is no property of the method
 LARGE, LARGE_SPLITS = ("penbased", "synthetic"), 5
 
 # The grid of times: one of four numbers is varied, the others are these. It is large enough that what a fit
@@ -43,14 +44,16 @@ def models() -> dict[str, Any]:
     """Stumps and trees, each with AdaBoost.MH and with SAMME, and one AdaBoost for each class."""
     stump = DecisionTreeClassifier(max_depth=1)
     tree = DecisionTreeClassifier(max_leaf_nodes=LEAVES)
-    return {
+    models: dict[str, Any] = {
         "MH, stumps": AdaBoostMH(n_estimators=ROUNDS),
         "MH, stumps with free leaves": AdaBoostMH(n_estimators=ROUNDS, votes="leaf"),
         "SAMME, stumps": AdaBoostClassifier(stump, n_estimators=ROUNDS, random_state=0),
         "one-vs-all, stumps": OneVsAll(AdaBoostMH(n_estimators=ROUNDS)),
-        "MH, trees": AdaBoostMH(tree, n_estimators=TREE_ROUNDS, random_state=0),
-        "SAMME, trees": AdaBoostClassifier(tree, n_estimators=TREE_ROUNDS, random_state=0),
     }
+    for n in TREE_ROUNDS:
+        models[f"MH, {n} trees"] = AdaBoostMH(tree, n_estimators=n, random_state=0)
+        models[f"SAMME, {n} trees"] = AdaBoostClassifier(tree, n_estimators=n, random_state=0)
+    return models
 
 
 def data_sets() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
