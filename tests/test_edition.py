@@ -95,7 +95,8 @@ def chapter() -> NotebookNode:
         new_code_cell("plot.show(fig)", metadata={"tags": ["hide-input"], "mystnb": figure}),
         new_markdown_cell(CORE),
         new_code_cell(
-            "def halves():\n    assert sum([1, 2]) == 3\n    return 'holds for 30 coins'\n\n\nprint(halves())",
+            "def halves():\n    assert sum([1, 2]) == 3\n    return 'holds for 30 coins'\n\n\n"
+            "print(halves())",
             outputs=[line],
             metadata={
                 "tags": ["witness", "hide-input"],

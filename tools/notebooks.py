@@ -35,7 +35,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from nbval.plugin import coalesce_streams  # type: ignore[import-untyped]
 
-from tools import breaks, edition, forked, parts, stored
+from tools import breaks, constants, edition, forked, parts, stored
 from tools.stored import ROOT
 
 SECONDS_A_CELL = 300
@@ -351,7 +351,7 @@ def findings(path: Path) -> list[str]:
                 messages.append("holds an attached image; compute the figure in a code cell")
         found += [f"{shown(path)}, {place(index, cell)}: {message}" for message in messages]
     if shaped and path.resolve().parent == ROOT / "chapters":
-        for at, message in edition.findings(path.stem, nb):
+        for at, message in [*constants.untried(nb), *edition.findings(path.stem, nb)]:
             where = "" if at is None else f", {place(at, nb.cells[at])}"
             found.append(f"{shown(path)}{where}: {message}")
     return found
