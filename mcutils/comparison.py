@@ -168,19 +168,19 @@ def _student(differences: ArrayLike, more: float, level: float) -> Difference:
 def holm(p_values: ArrayLike) -> Floats:
     r"""Holm's adjusted p-values: those at most :math:`\alpha` may be rejected together (thm-comparison-holm).
 
-    With :math:`p_{(1)} \le \dots \le p_{(n)}` they are :math:`\max_{j \le i} \min(1, (n - j + 1) p_{(j)})`.
+    With :math:`p_{(1)} \le \dots \le p_{(N)}` they are :math:`\max_{j \le i} \min(1, (N - j + 1) p_{(j)})`.
     The probability that any true hypothesis is rejected is at most :math:`\alpha`, however the p-values
     depend on each other. They are the p-values of the closed test with Bonferroni's test for each
     intersection (prop-comparison-closed).
 
     Parameters
     ----------
-    p_values : (n,) array-like
+    p_values : (N,) array-like
         Between 0 and 1.
 
     Returns
     -------
-    (n,) array
+    (N,) array
         In the order given.
 
     Examples
@@ -199,16 +199,16 @@ def holm(p_values: ArrayLike) -> Floats:
 
 
 def sign_flips(differences: ArrayLike) -> float:
-    r"""The exact two-sided p-value of a sum under all :math:`2^J` changes of signs (prop-comparison-flips).
+    r"""The exact two-sided p-value of a sum under all :math:`2^L` changes of signs (prop-comparison-flips).
 
     It is the share of sign changes with which the sum is at least as large in absolute value. If the
     differences are independent, and each as likely to be d as -d, then :math:`\Pr(p \le \alpha) \le \alpha`.
     Differences of splits of one sample are not independent; those of data sets or speakers may be. No p-value
-    is below :math:`2^{1 - J}` (cor-comparison-eight).
+    is below :math:`2^{1 - L}` (cor-comparison-eight).
 
     Parameters
     ----------
-    differences : (J,) array-like
+    differences : (L,) array-like
         At least one, at most 20.
 
     Returns
