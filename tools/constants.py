@@ -11,7 +11,6 @@ import ast
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from typing import TypeGuard
 
 from nbformat import NotebookNode
 
@@ -51,12 +50,13 @@ def of_witness(source: str) -> set[str]:
             operands = [node.left]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Fraction":
             operands = node.args
-        numbers |= {f"{value.value:g}" for value in operands if _is_number(value)}
+        numbers |= {f"{value:g}" for value in map(_number, operands) if value is not None}
     return numbers
 
 
-def _is_number(node: ast.expr) -> TypeGuard[ast.Constant]:
-    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+def _number(node: ast.expr) -> float | None:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def written(piece: str) -> Counter[str]:
