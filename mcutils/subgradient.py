@@ -146,8 +146,8 @@ class SubgradientMachine(ScoreClassifier):
     fit_intercept : {"appended", "free"}, True or False
         "appended", or True: a feature that is always 1, whose coefficients are regularised as all others.
         "free": an intercept of each class that is not regularised, with steps :math:`1/\sqrt t`; it stays
-        bounded (prop-subgradient-free), no rate is proved for it here, and its certificate takes a number for
-        each example and class. False: none.
+        bounded for weights of at most 1 (prop-subgradient-free), no rate is proved for it here, and its
+        certificate takes a number for each example and class. False: none.
     max_iter : int
         The number of epochs; an epoch has a step for each example.
     tol : float, optional
@@ -225,13 +225,14 @@ class SubgradientMachine(ScoreClassifier):
     kept, those of each pair of classes scaled down until the balance holds
     (:func:`~mcutils.hinge.balanced_multipliers`), and the value taken of what is left. The step sizes make
     the imbalance small: in T steps b has moved by the sum of :math:`1/\sqrt t` times the slopes, and b stays
-    bounded (prop-subgradient-free), so the mean of the slopes is of the order of :math:`1/\sqrt T`.
+    bounded (prop-subgradient-free, for weights of at most 1), so the mean of the slopes is of the order of
+    :math:`1/\sqrt T`.
 
     How many epochs. By :func:`rate`, E epochs leave for each example an excess of the order of
     :math:`L^2 R^2 C / E`. So it takes of the order of :math:`R^2 C` epochs before there is anything to
     expect, and many times as many for a small gap: for C = 10 and features of unit variance, thousands. (The
-    theorem is for ``replace=True`` and no delay. For epochs in any order the gap itself is of the order of
-    :math:`\log E / E`, see prop-subgradient-closes.) The gap
+    theorem is for ``replace=True`` and no delay. For epochs in any order the gap itself, for "tail" and
+    "all", is of the order of :math:`\log E / E`, see prop-subgradient-closes.) The gap
     shows whether there were enough; ``tol`` stops when there are. If it takes too many, a method that ascends
     in the dual, one example at a time and each exactly, is the right one.
 
