@@ -14,7 +14,8 @@ independent: their training parts overlap. If all pairs have the correlation :ma
 
 and the t test that takes :math:`S^2 / J` is too sure of itself. :func:`corrected_resampled_t` takes
 :math:`\rho = n_{\text{test}} / (n_{\text{train}} + n_{\text{test}})`, which is a guess. Many comparisons at
-once are the matter of :func:`holm`; a few independent ones, such as data sets, that of :func:`sign_flips`.
+once are the matter of :func:`holm` and :func:`family`; a few independent ones, such as data sets, that of
+:func:`sign_flips`.
 
 >>> differences = [0.02, 0.05, 0.01, 0.04, 0.03]
 >>> naive, corrected = paired_t(differences), corrected_resampled_t(differences, n_train=100, n_test=50)
@@ -22,7 +23,7 @@ once are the matter of :func:`holm`; a few independent ones, such as data sets, 
 (0.013, 0.086)
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from time import process_time
@@ -41,10 +42,12 @@ from ._checks import integer, number, reals
 
 __all__ = [
     "Difference",
+    "Family",
     "Nested",
     "Tuned",
     "check_groups",
     "corrected_resampled_t",
+    "family",
     "folds",
     "holm",
     "nested",
@@ -196,6 +199,96 @@ def holm(p_values: ArrayLike) -> Floats:
     factors = np.arange(len(p), 0, -1)
     adjusted[order] = np.minimum(np.maximum.accumulate(factors * p[order]), 1.0)
     return adjusted
+
+
+@dataclass(frozen=True)
+class Family(Mapping[Hashable, Difference]):
+    """Comparisons that are judged together: a mapping from the name of each to its :class:`Difference`.
+
+    Attributes
+    ----------
+    differences : mapping of name to Difference
+        The same mapping.
+    adjusted : mapping of name to float
+        Holm's p-values.
+    level : float
+        With at least this probability all the intervals contain their expectations: each has the level
+        1 - (1 - level) / N. An interval may contain 0 where Holm's correction rejects 0, never conversely.
+    """
+
+    differences: Mapping[Hashable, Difference]
+    adjusted: Mapping[Hashable, float]
+    level: float
+
+    def __getitem__(self, name: Hashable) -> Difference:
+        return self.differences[name]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.differences)
+
+    def __len__(self) -> int:
+        return len(self.differences)
+
+    @property
+    def clear(self) -> list[Hashable]:
+        """The names whose adjusted p-value is at most 1 - level: their signs may be claimed together."""
+        return [name for name, p in self.adjusted.items() if p <= 1 - self.level]
+
+    @property
+    def words(self) -> str:
+        """Over how many comparisons was corrected, how, and how many are clear."""
+        return (
+            f"{len(self)} comparisons: intervals that hold together at {100 * self.level:g} %; "
+            f"after Holm's correction over all, clear: {len(self.clear)}"
+        )
+
+
+def family(
+    differences: Mapping[Any, ArrayLike],
+    sizes: tuple[int, int] | Mapping[Any, tuple[int, int]] | None = None,
+    level: float = 0.95,
+) -> Family:
+    r"""Intervals and p-values that are corrected together, over all comparisons of a section.
+
+    By the union bound all N intervals hold together with probability at least ``level`` if each holds with
+    :math:`1 - (1 - \text{level}) / N`; the p-values are corrected by :func:`holm`. Both presuppose that the
+    family was chosen before its results were seen, and that each interval alone keeps its level.
+
+    Parameters
+    ----------
+    differences : mapping of name to (J,) array-like
+        The paired differences of each comparison.
+    sizes : (n_train, n_test), or mapping of name to such a pair, optional
+        Of random splits of one sample, for :func:`corrected_resampled_t`. Without it the differences are
+        taken to be independent (:func:`paired_t`).
+    level : float, default=0.95
+
+    Returns
+    -------
+    Family
+
+    Examples
+    --------
+    >>> both = family({"a": [0.02, 0.05, 0.01, 0.04, 0.03], "b": [0.02, -0.01, 0.01, -0.03, 0.0]}, (100, 50))
+    >>> both.words
+    "2 comparisons: intervals that hold together at 95 %; after Holm's correction over all, clear: 0"
+    >>> round(both["a"].p, 3), round(both.adjusted["a"], 3), round(both["a"].level, 3)
+    (0.086, 0.172, 0.975)
+    """
+    if not isinstance(differences, Mapping) or not differences:
+        raise ValueError(f"differences must be a mapping with at least one comparison, found {differences!r}")
+    if isinstance(sizes, Mapping) and (missing := [name for name in differences if name not in sizes]):
+        raise ValueError(f"sizes must have (n_train, n_test) of every comparison, {missing[0]!r} is missing")
+    level = number(level, "level", above=0, below=1)
+    each = 1 - (1 - level) / len(differences)
+    judged = {}
+    for name, values in differences.items():
+        pair = sizes[name] if isinstance(sizes, Mapping) else sizes
+        judged[name] = (
+            paired_t(values, each) if pair is None else corrected_resampled_t(values, *pair, level=each)
+        )
+    adjusted = holm([one.p for one in judged.values()]).tolist()
+    return Family(judged, dict(zip(judged, adjusted, strict=True)), level)
 
 
 def sign_flips(differences: ArrayLike) -> float:

@@ -31,6 +31,7 @@ from mcutils import data, softmax
 from mcutils.comparison import (
     check_groups,
     corrected_resampled_t,
+    family,
     folds,
     holm,
     nested,
@@ -183,6 +184,45 @@ def test_holm_of_nothing_and_of_impossible_numbers():
     assert holm([]).shape == (0,)
     with pytest.raises(ValueError, match=r"p_values must be between 0 and 1, found 1\.5"):
         holm([0.1, 1.5])
+
+
+def test_a_family_keeps_its_level_where_its_members_alone_do_not():
+    rng = np.random.default_rng(4)
+    names, repetitions, missed, alone, claimed = range(6), 2000, 0, 0, 0
+    for _ in range(repetitions):
+        table = rng.normal(size=(len(names), 8))  # independent: the union bound is nearly attained
+        judged = family(dict(zip(names, table, strict=True)))
+        missed += any(not one.low <= 0 <= one.high for one in judged.values())
+        claimed += bool(judged.clear)
+        alone += any(not (d := paired_t(row)).low <= 0 <= d.high for row in table)
+    assert 0.035 < missed / repetitions < 0.065  # five per cent; four standard errors are 1.9
+    assert claimed == missed  # the first step of Holm's correction is Bonferroni's
+    assert alone / repetitions > 0.2
+
+
+def test_a_family_of_one_is_its_member_and_sizes_may_differ():
+    d = {"a": [1.0, 2.0, 4.0], "b": [0.0, 1.0, -2.0]}
+    assert family({"a": d["a"]}, (2, 1))["a"] == corrected_resampled_t(d["a"], 2, 1)
+    both = family(d, {"a": (2, 1), "b": (9, 1)}, level=0.9)
+    assert both["b"] == corrected_resampled_t(d["b"], 9, 1, level=0.95)
+    assert list(both) == ["a", "b"]
+    assert len(both) == 2
+    assert list(both.adjusted.values()) == holm([both["a"].p, both["b"].p]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (({},), "differences must be a mapping with at least one comparison"),
+        (([[1, 2]],), "differences must be a mapping with at least one comparison"),
+        (({"a": [1, 2]}, {"b": (2, 1)}), "sizes must have .* of every comparison, 'a' is missing"),
+        (({"a": [1, 2]}, (0, 1)), "n_train must be an integer, at least 1, found 0"),
+        (({"a": [1, 2]}, None, 1), "level must be a finite number, above 0 and below 1, found 1"),
+    ],
+)
+def test_a_wrong_family_is_refused(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        family(*arguments)
 
 
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=8))

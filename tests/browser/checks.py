@@ -212,8 +212,11 @@ def switch(page: Any, mode: str) -> list[str]:
     return page.evaluate("(mode) => mcProbe.followsMode(mode)", mode)
 
 
-def visit(browser: Any, root: str, name: str, width: int) -> dict[str, list[str]]:
-    """All that is wrong with a page at a width, light and dark: findings by check."""
+def visit(browser: Any, root: str, name: str, width: int, quick: bool = False) -> dict[str, list[str]]:
+    """All that is wrong with a page at a width, light and dark: findings by check.
+
+    With `quick` in the mode alone in which it is loaded.
+    """
     first, second = WIDTHS[width]
     context = browser.new_context(
         viewport={"width": width, "height": 900},
@@ -254,10 +257,11 @@ def visit(browser: Any, root: str, name: str, width: int) -> dict[str, list[str]
         page.evaluate("mcProbe.slim()")
         page.evaluate("mcProbe.settled()")
         found["axe"] = axe(page)
-        found["mode"] += switch(page, second)
-        found["links"] += [f"{second}: {place}" for place in page.evaluate("mcProbe.links()")]
-        # nothing but colours depends on the mode
-        found["axe"] += [f"{second}: {place}" for place in axe(page, "color-contrast")]
+        if not quick:
+            found["mode"] += switch(page, second)
+            found["links"] += [f"{second}: {place}" for place in page.evaluate("mcProbe.links()")]
+            # nothing but colours depends on the mode
+            found["axe"] += [f"{second}: {place}" for place in axe(page, "color-contrast")]
         # last, on the small page that `slim` has left: each key press lays it out again
         page.evaluate("mcProbe.closeAgain()")
         found["folds"] = folds(page)

@@ -37,7 +37,7 @@ def complain(found):
 
 
 def pytest_generate_tests(metafunc):
-    """Each page at each width; with --quick at one of them, which are taken in turn."""
+    """Each page at each width; with --quick at one of them, which are taken in turn, in one mode."""
     if metafunc.function is not test_page:
         return
     names, widths = [*PAGES, "search.html"], list(checks.WIDTHS)
@@ -48,8 +48,8 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize(("name", "width"), visits)
 
 
-def test_page(browser, root, name, width):
-    found = checks.visit(browser, root, name, width)
+def test_page(browser, root, name, width, request):
+    found = checks.visit(browser, root, name, width, request.config.getoption("--quick"))
     complain([f"{check}: {place}" for check, places in found.items() for place in places])
 
 
