@@ -155,6 +155,11 @@ DAMAGE = {
     "reason left out": (INTRO, metadata(**{"no-proof": {"thm-toy-sum": ""}}), "must map labels to reasons"),
     "macros": (MACROS, source("x"), "does not hold the macros of web/macros.yml"),
     "setup": (SETUP, source("\n"), "not the setup cell"),
+    "a proof that begins with a list": (
+        INTRO,
+        source("\n\n:::{prf:proof}\n\n1. By the definition.\n2. By part 1.\n:::"),
+        "a proof begins with '1. By the definition.'",
+    ),
     "no alt": (FIGURE, figure(alt=""), "alternative text (metadata mystnb.image.alt) is ''"),
     "short alt": (FIGURE, figure(alt="Two lines."), "say in at least 40 characters what is to be seen"),
     "alt is the caption": (

@@ -347,14 +347,25 @@ def findings(path: Path) -> list[str]:
             if cell.cell_type == "code":
                 messages += [*_code(cell), *_outputs(cell), *_witness(cell)]
                 messages += _figure(cell, path.stem.lstrip("_"), figures, place(index, cell))
-            elif "attachments" in cell:
-                messages.append("holds an attached image; compute the figure in a code cell")
+            else:
+                messages += _prose(cell)
         found += [f"{shown(path)}, {place(index, cell)}: {message}" for message in messages]
     if shaped and path.resolve().parent == ROOT / "chapters":
         for at, message in [*constants.untried(nb), *edition.findings(path.stem, nb)]:
             where = "" if at is None else f", {place(at, nb.cells[at])}"
             found.append(f"{shown(path)}{where}: {message}")
     return found
+
+
+# sphinx-proof writes the word "Proof." before the first line of a proof, which must be one of a paragraph.
+BLOCK_FIRST = re.compile(r":::+\{prf:proof\}[^\n]*\n(?::\w+:[^\n]*\n)*\s*((?:\d+\. |[-*|#] |\$\$|```|:::).*)")
+
+
+def _prose(cell: NotebookNode) -> Iterator[str]:
+    if "attachments" in cell:
+        yield "holds an attached image; compute the figure in a code cell"
+    for block in BLOCK_FIRST.findall(cell.source):
+        yield f"a proof begins with {block[:30]!r}, which would become running text: put a sentence before it"
 
 
 def _form(path: Path, nb: NotebookNode) -> Iterator[str]:
