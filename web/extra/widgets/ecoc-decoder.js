@@ -233,7 +233,7 @@
     const first = usable ? "This code is usable." : `This code is not usable: ${minus(faults.slice(0, 3).join("; "))}${more}.`;
     const certain =
       repairs < 0
-        ? "a class can lose although none of its columns is wrong"
+        ? "a class can lose although none of its answers is wrong"
         : `Hamming decoding repairs ${repairs || "no"} wrong answer${repairs > 1 ? "s" : ""} for certain`;
     const twice = [...duplicates, ...complements].map(([s, t]) => `${s + 1} and ${t + 1}`);
     const repeated = twice.length ? ` The same question twice: columns ${twice.slice(0, 3).join("; ")}${twice.length > 3 ? "; …" : ""}.` : "";
