@@ -6,7 +6,7 @@
 // and only the loss L differs; Hamming decoding is the one with L(z) = (1 - sign z)/2.
 //
 // And what is a code worth? `report` says whether it is usable, how far its rows are apart, and how many
-// wrong columns Hamming decoding repairs.
+// wrong answers Hamming decoding repairs.
 //
 // The first half of this file is arithmetic without a page: tests compare it with mcutils.ecoc.
 // The second half fills every <div class="mc-widget" data-widget="ecoc-decoder">.
@@ -76,7 +76,7 @@
 
   // What mcutils.ecoc.report and check_code say of a code. Rows r and q are apart by
   //     rho = sum over s of (1 - M(r,s) M(q,s)) / 2   and   delta = the number of columns with opposite signs.
-  // Hamming decoding repairs w wrong columns, whichever class is true, if and only if
+  // Hamming decoding repairs w wrong answers, whichever class is true, if and only if
   //     2w < delta(r,q) - |zeros of r - zeros of q| / 2   for all pairs of rows (cor-ecoc-correct, part 3).
   function report(code) {
     const columns = [...code[0].keys()].map((s) => code.map((row) => row[s]));
@@ -233,8 +233,8 @@
     const first = usable ? "This code is usable." : `This code is not usable: ${minus(faults.slice(0, 3).join("; "))}${more}.`;
     const certain =
       repairs < 0
-        ? "a class can lose although none of its columns is wrong"
-        : `Hamming decoding repairs ${repairs || "no"} wrong column${repairs > 1 ? "s" : ""} for certain`;
+        ? "a class can lose although none of its answers is wrong"
+        : `Hamming decoding repairs ${repairs || "no"} wrong answer${repairs > 1 ? "s" : ""} for certain`;
     const twice = [...duplicates, ...complements].map(([s, t]) => `${s + 1} and ${t + 1}`);
     const repeated = twice.length ? ` The same question twice: columns ${twice.slice(0, 3).join("; ")}${twice.length > 3 ? "; …" : ""}.` : "";
     return `${first} Smallest distance ρ = ${rho}, smallest separation δ = ${separation}; ${certain}.${repeated}`;
