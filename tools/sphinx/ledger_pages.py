@@ -1,10 +1,11 @@
 """Sphinx extension: the pages that are made from the ledger, the errata and the benchmarks.
 
-Directives without content: ``theorem-ledger``, ``source-map``, ``lecture-list``,
-``errata-errors``, ``errata-more``, ``errata-slips``, ``errata-right`` and ``benchmark-table``; and, with a
-lecture for its argument, ``lecture-slides``. Their text is MyST, which the
-page's own parser reads, so every reference in it is checked by the build like any other. It is kept in a file
-beside what Sphinx keeps, and written again only when it has changed: only then is the page read again.
+Directives without content: ``theorem-ledger``, ``source-filter``, ``source-map``, ``lecture-list``,
+``errata-filter``, ``errata-errors``, ``errata-more``, ``errata-slips``, ``errata-right`` and
+``benchmark-table``; and, with a lecture for its argument, ``lecture-introduction`` and ``lecture-slides``.
+Their text is MyST, which the page's own parser reads, so every reference in it is checked by the build like
+any other. It is kept in a file beside what Sphinx keeps, and written again only when it has changed: only
+then is the page read again.
 
 It also puts anchors where the notebooks have none: ``proof-LABEL`` before the proof of a statement and
 ``witness-LABEL`` before the cell that witnesses it (a second one gets ``-2``).
@@ -126,16 +127,32 @@ def ledger_row(book: Book, s: Statement) -> tuple[str, str, str]:
     return title, ", ".join(support) or "—", ", ".join(origin) or "—"
 
 
-def source_map(book: Book) -> Iterator[str]:
-    """Each lecture, item by item, and the one place where the book treats it."""
+def source_filter(book: Book) -> Iterator[str]:
+    """What the items of the lectures can be filtered by."""
     yield from facets(
         {
-            "lecture": {slug(name): lecture["author"] for name, lecture in book.lectures.items()},
+            "lecture": whose(book),
             "part": {slug(part): part for part in dict.fromkeys(book.parts.values())},
             "kind": {kind: kind for kind in ledger.KINDS},
             "erratum": {"yes": "with an erratum", "no": "without"},
         }
     )
+
+
+def errata_filter(book: Book) -> Iterator[str]:
+    """What the errata can be filtered by."""
+    classes = {"A": "A: false", "B": "B: true with something added", "R": "R: true, and more is true"}
+    classes |= {"C": "C: a slip", "right": "looks wrong, is right"}
+    yield from facets({"lecture": whose(book), "class": {slug(key): text for key, text in classes.items()}})
+
+
+def whose(book: Book) -> dict[str, str]:
+    """The lectures by name and author."""
+    return {slug(name): f"{name}: {lecture['author']}" for name, lecture in book.lectures.items()}
+
+
+def source_map(book: Book) -> Iterator[str]:
+    """Each lecture, item by item, and the one place where the book treats it."""
     for name, lecture in book.lectures.items():
         yield f"({lecture_anchor(name)})="
         yield f"## {lecture['author']}: {lecture['title']}"
@@ -235,11 +252,9 @@ def slides(lecture: dict[str, Any]) -> list[tuple[str, list[str]]]:
 
 
 def lecture_slides(book: Book, name: str) -> Iterator[str]:
-    """A lecture in its own order: which chapter, what to change on the slides, and slide by slide."""
+    """A lecture in its own order: which chapter, what to change, and slide by slide."""
     lecture = book.lectures[name]
-    yield introduction(name, lecture)
-    yield ""
-    yield "## Which chapter treats which slides"
+    yield "## Which chapter treats what"
     yield ""
     rows = []
     for document, run in groupby(
@@ -252,7 +267,7 @@ def lecture_slides(book: Book, name: str) -> Iterator[str]:
         rows.append(
             (shown, f"{{ref}}`{span} <{source_anchor(first)}>`", f"{{doc}}`/{document}`" if document else "—")
         )
-    yield from table(("Slides", "Items", "Chapter"), (44, 20, 36), rows)
+    yield from table(("Slides or sections", "Items", "Chapter"), (44, 20, 36), rows)
     yield from to_change(book, name)
     yield "## Slide by slide"
     yield ""
@@ -276,7 +291,7 @@ def to_change(book: Book, name: str) -> Iterator[str]:
     entries = sorted(
         errata_of(book, name), key=lambda e: min((order.index(i) for i in e.get("items", ())), default=0)
     )
-    yield "## What to change on the slides"
+    yield "## What to change"
     yield ""
     for head, classes in (("Errors", "AB"), ("True, and more is true", "R")):
         chosen = [entry for entry in entries if entry["class"] in classes]
@@ -284,12 +299,15 @@ def to_change(book: Book, name: str) -> Iterator[str]:
             continue
         yield f"### {head}"
         yield ""
-        rows = [
-            (f"{erratum(e['id'])}, class {e['class']}: {e['where']}", e["says"], e["right"]) for e in chosen
-        ]
-        yield from table(
-            ("Where", "It says", "Right is" if "A" in classes else "More is true"), (26, 37, 37), rows
-        )
+        for e in chosen:
+            yield f"- {erratum(e['id'])} (class {e['class']}), {e['where']}"
+            yield ""
+            for label, key in (
+                ("It says", "says"),
+                ("More is true" if classes == "R" else "Right is", "right"),
+            ):
+                yield from (f"  {line}".rstrip() for line in f"*{label}:* {e[key]}".splitlines())
+                yield ""
     slips = [
         (f"{erratum(e['id'])}: {slip['where']}", slip["says"], slip["right"])
         for e in entries
@@ -306,10 +324,6 @@ def to_change(book: Book, name: str) -> Iterator[str]:
 
 def errata_errors(book: Book) -> Iterator[str]:
     """What is wrong in the lectures, in full."""
-    classes = {"A": "A: false", "B": "B: true with something added", "R": "R: true, and more is true"}
-    classes |= {"C": "C: a slip", "right": "looks wrong, is right"}
-    authors = {slug(name): lecture["author"] for name, lecture in book.lectures.items()}
-    yield from facets({"lecture": authors, "class": {slug(key): text for key, text in classes.items()}})
     yield from errata_in_full(book, "AB", (("It says", "says"), ("Right is", "right"), ("Why", "why")))
 
 
@@ -408,8 +422,10 @@ def benchmark_table(book: Book) -> Iterator[str]:
 
 TEXTS: dict[str, Callable[[Book], Iterator[str]]] = {
     "theorem-ledger": theorem_ledger,
+    "source-filter": source_filter,
     "source-map": source_map,
     "lecture-list": lecture_list,
+    "errata-filter": errata_filter,
     "errata-errors": errata_errors,
     "errata-more": errata_more,
     "errata-slips": errata_slips,
@@ -437,6 +453,7 @@ def write_texts(app: Sphinx) -> None:
         keep(app, directive, "\n".join(lines(book)))
     for name in book.lectures:
         keep(app, f"lecture-slides-{name}", "\n".join(lecture_slides(book, name)))
+        keep(app, f"lecture-introduction-{name}", introduction(name, book.lectures[name]))
 
 
 class KeptText(SphinxDirective):
@@ -452,14 +469,18 @@ class KeptText(SphinxDirective):
             file.read_text(encoding="utf-8").split("\n"), source=self.env.doc2path(self.env.docname)
         )
         self.state.nested_parse(content, 0, holder, match_titles=True)
-        for comment in list(holder.findall(nodes.comment)):
-            if (text := comment.astext()).startswith("facets "):
-                marked = comment.parent
-                while not isinstance(marked, nodes.row | nodes.Admonition):
-                    marked = marked.parent
-                marked["classes"] += ["entry", *text.split()[1:]]
-                comment.parent.remove(comment)
-        return holder.children
+        return holder.children  # the sections are in the page already
+
+
+def mark_entries(app: Sphinx, doctree: nodes.document) -> None:
+    """Give the rows and entries that hold a comment of `mark` their classes."""
+    for comment in list(doctree.findall(nodes.comment)):
+        if (text := comment.astext()).startswith("facets "):
+            marked = comment.parent
+            while not isinstance(marked, nodes.row | nodes.Admonition):
+                marked = marked.parent
+            marked["classes"] += ["entry", *text.split()[1:]]
+            comment.parent.remove(comment)
 
 
 def witness_anchor(label: str, number: int) -> str:
@@ -489,8 +510,9 @@ def add_anchors(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    for directive in (*TEXTS, "lecture-slides"):
+    for directive in (*TEXTS, "lecture-introduction", "lecture-slides"):
         app.add_directive(directive, KeptText)
     app.connect("builder-inited", write_texts)
     app.connect("doctree-read", add_anchors)
+    app.connect("doctree-read", mark_entries)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

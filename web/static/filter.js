@@ -15,9 +15,10 @@
   const bar = make("form", { className: "filters" });
   bar.setAttribute("aria-label", "Filter the entries of this page");
   const field = (name, control) => {
-    const label = make("label", { textContent: name });
-    label.append(control);
-    bar.append(label);
+    control.id = `filter-${name.toLowerCase()}`;
+    const pair = make("div", {});
+    pair.append(make("label", { textContent: name, htmlFor: control.id }), control);
+    bar.append(pair);
     return control;
   };
   const choices = facets.map(([facet, values]) => {
