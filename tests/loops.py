@@ -412,7 +412,9 @@ def trees_of_costs():
 
     X, y = table()
     model = DecisionTree("misclassification", cost=costs(), max_depth=3).fit(X, y)
-    return model.tree_.counts, model.tree_.threshold
+    enough = float(model.tree_.impurity[0]) / 2
+    pure = DecisionTree("misclassification", cost=costs(), min_impurity_split=enough).fit(X, y)
+    return model.tree_.counts, model.tree_.threshold, pure.tree_.counts
 
 
 @exact
