@@ -9,7 +9,9 @@ from tools import breaks, notebooks
 
 ROOT = Path(__file__).resolve().parents[1]
 PATH = (ROOT / "appendix" / "path.md").read_text(encoding="utf-8")
-CHANGES = re.findall(r"\{prf:ref\}`([\w-]+)`: in its check, write\s+`([^`]+)` for\s+`([^`]+)`", PATH)
+CHANGES = re.findall(
+    r"\{prf:ref\}`([\w-]+)` \([^)]*\): in its check, write\s+`([^`]+)` for\s+`([^`]+)`", PATH
+)
 
 
 def test_it_is_short():
