@@ -2,7 +2,7 @@
 # Another Python: make book PYTHON=python3.12. Words for the command: make notebooks ARGS=ecoc.
 # A new chapter: make chapter NAME=margin. A variable NAME of the system counts for nothing.
 PYTHON ?= python3
-COMMANDS := book test check notebooks chapter measure lab serve bench upgrade clean
+COMMANDS := book test check notebooks chapter measure handout lab serve bench upgrade clean
 
 .DEFAULT_GOAL := help
 .PHONY: help $(COMMANDS)

@@ -74,6 +74,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     path.write_text(notebooks.text(nb), encoding="utf-8")
     index = book / "index.md"
     told = "\n\n:::{break-it} lem-toy-third\nTwo and three make five.\n:::\n"
+    told += "\nToy takes {story-minutes}`toy`, its sums {story-minutes}`sec-toy-sums, sec-toy-more`.\n"
     index.write_text(index.read_text(encoding="utf-8") + told, encoding="utf-8")
     run = python(book, "tools.notebooks", "write")
     assert run.returncode == 0, run.stderr
@@ -128,6 +129,10 @@ def test_another_page_breaks_it_too(page: str):
     index = page[page.index("\f") :]
     assert "Two and three make five." in index
     assert "2 and 3 make 5, which is not claimed." in index
+
+
+def test_a_page_says_how_long_chapters_and_sections_take(page: str):
+    assert "Toy takes 5 minutes, its sums 5 minutes." in flat(page)
 
 
 def test_other_dropdowns_are_asides_but_those_of_quizzes(page: str):

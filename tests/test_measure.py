@@ -218,6 +218,53 @@ def test_minutes_are_made_of_words_formulas_and_code() -> None:
     assert (layer(words=150 * 22).minutes, layer(words=150 * 23).minutes) == (20, 25)
 
 
+SECTIONS = """# A title
+
+{one}
+
+(sec-toy-a)=
+## A
+
+{two}
+
+### A, more
+
+{three}
+
+(sec-toy-b)=
+## B
+
+{four}
+
+## C
+
+{five}"""
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "minutes"),
+    [
+        ("", "", 15),
+        ("sec-toy-a", "sec-toy-a", 5),
+        ("sec-toy-a", "sec-toy-b", 9),
+        ("sec-toy-b", "sec-toy-b", 4),
+    ],
+)
+def test_sections_have_minutes_of_their_own(first: str, last: str, minutes: int) -> None:
+    numbers = {
+        name: " ".join(["word"] * 150 * n)
+        for n, name in enumerate(("one", "two", "three", "four", "five"), 1)
+    }
+    nb = new_notebook(cells=[new_markdown_cell(SECTIONS.format(**numbers))])
+    assert round(measure.story_seconds(nb, first, last) / 60) == minutes
+
+
+@pytest.mark.parametrize(("first", "last"), [("sec-toy-x", "sec-toy-a"), ("sec-toy-b", "sec-toy-a")])
+def test_a_section_that_is_not_there_has_no_minutes(first: str, last: str) -> None:
+    with pytest.raises(ValueError, match=f"'{last}' at or after a section '{first}'"):
+        measure.story_seconds(new_notebook(cells=[new_markdown_cell(SECTIONS)]), first, last)
+
+
 def test_what_the_minutes_are_made_of() -> None:
     story, full = measure.Layer(), measure.Layer()
     for piece in measure.pieces(toy(code("a = 1\n\nb = 2"), code("c = 3", "hide-input"), code("import d"))):

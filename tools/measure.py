@@ -412,15 +412,55 @@ class Layer:
         self.formulas += formulas(text)
 
     @property
-    def minutes(self) -> int:
-        """How long it takes to read, to five minutes."""
-        seconds = (
+    def seconds(self) -> float:
+        """How long it takes to read."""
+        return (
             self.words * 60 / WORDS_A_MINUTE
             + self.formulas * SECONDS_A_FORMULA
             + self.displays * SECONDS_A_DISPLAY
             + self.lines * SECONDS_A_LINE_OF_CODE
         )
-        return max(5, 5 * round(seconds / 300))
+
+    @property
+    def minutes(self) -> int:
+        """How long it takes to read, to five minutes."""
+        return to_minutes(self.seconds)
+
+
+def to_minutes(seconds: float) -> int:
+    """Seconds as a number of minutes that claims no precision.
+
+    >>> to_minutes(1000)
+    15
+    """
+    return max(5, 5 * round(seconds / 300))
+
+
+def story_seconds(nb: NotebookNode, first: str = "", last: str = "") -> float:
+    """How long Story takes, from the section with the label `first` to the end of that with `last`.
+
+    Without labels it is the whole chapter.
+    """
+    story = Layer()
+    labels: set[str] = set()  # of the heading that comes next
+    inside, ending = not first, 0  # the level of the last section, once it has begun
+    for piece in pieces(nb):
+        block = piece.block
+        if block is not None and block.kind == "target":
+            labels.add(block.text)
+            continue
+        if block is not None and block.kind == "heading":
+            if ending and block.level <= ending:
+                return story.seconds
+            inside = inside or first in labels
+            if inside and last in labels:
+                ending = block.level
+            labels = set()
+        if inside and not piece.folded and not piece.solution:
+            story.add(piece)
+    if first and not ending:
+        raise ValueError(f"no section {last!r} at or after a section {first!r}")
+    return story.seconds
 
 
 def measure(nb: NotebookNode) -> Measures:

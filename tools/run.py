@@ -42,6 +42,7 @@ COMMANDS = (
     ("notebooks", "execute the chapters and rewrite their outputs (all of them, or those named)"),
     ("chapter", "begin a chapter from the template, with its module, its tests and its entries: NAME=..."),
     ("measure", "count what a reader meets in each chapter: words, minutes, pictures, what is folded"),
+    ("handout", "write chapters for a class, without solutions: _build/handouts (those named)"),
     ("lab", "open the chapters in JupyterLab"),
     ("serve", "build the site and serve it to this computer"),
     ("bench", "race mcutils against its peers and rewrite results/benchmarks.json"),
@@ -56,6 +57,7 @@ PROGRAMS = {
     "notebooks": ("tools.notebooks", "write"),
     "chapter": ("tools.chapter",),
     "measure": ("tools.measure",),
+    "handout": ("tools.handout",),
     "bench": ("benchmarks",),
     "upgrade": ("tools.upgrade",),
     "lab": (

@@ -15,7 +15,7 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from tools import measure, notebooks, stored
 from tools.sphinx.folds import fold
@@ -147,8 +147,34 @@ def porch(app: Sphinx, doctree: nodes.document) -> None:
     heading.parent.insert(heading.parent.index(heading) + 1, box)
 
 
+class StoryMinutes(SphinxRole):
+    """How long Story takes, as "40 minutes": of chapters, and of sections from one label to another.
+
+    They stand one after the other: `risk, sec-kernel-demo, sec-hinge-map to sec-hinge-machine`.
+    """
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        seconds = 0.0
+        for part in " ".join(self.text.split()).split(", "):
+            first, _, last = part.partition(" to ")
+            is_section = first.startswith("sec-")
+            name = first.split("-")[1] if is_section else first
+            path = Path(self.env.srcdir) / "chapters" / f"{name}.ipynb"
+            try:
+                nb = notebooks.read(path)
+                seconds += measure.story_seconds(nb, *((first, last or first) if is_section else ()))
+            except (OSError, ValueError) as error:
+                message = self.inliner.reporter.error(
+                    f"{part!r} cannot be measured: {error}", line=self.lineno
+                )
+                return [nodes.problematic(self.rawtext, self.rawtext)], [message]
+            self.env.note_dependency(str(path))
+        return [nodes.Text(f"{measure.to_minutes(seconds)} minutes")], []
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("layer-mark", LayerDirective)
+    app.add_role("story-minutes", StoryMinutes())
     app.connect("source-read", mark_sections, priority=600)  # when the outputs are in
     app.connect(
         "doctree-read", fold_sections, priority=470
