@@ -36,10 +36,16 @@ class FindDirective(SphinxDirective):
         return [Find("", pages=pages)]
 
 
+def section_of(node: nodes.Node) -> nodes.Node:
+    while not isinstance(node, nodes.section):
+        node = node.parent
+    return node
+
+
 def rows(section: nodes.section) -> list[tuple[list[str], str]]:
-    """Of each row of a section's tables the formulas of its symbols, and its words."""
+    """Of each row of a section's own tables the formulas of its symbols, and its words."""
     found = []
-    for table in section.findall(nodes.table):
+    for table in [table for table in section.findall(nodes.table) if section_of(table) is section]:
         heads = [entry.astext() for head in table.findall(nodes.thead) for entry in head.findall(nodes.entry)]
         columns = [n for n, head in enumerate(heads) if SYMBOLS.search(head)]
         for body in table.findall(nodes.tbody):
@@ -60,15 +66,9 @@ class WriteIndex(SphinxPostTransform):
             for page in place["pages"]:
                 uri = self.app.builder.get_relative_uri(self.env.docname, page)
                 for section in self.env.get_doctree(page).findall(nodes.section):
-                    if isinstance(section.parent, nodes.section):
-                        index.append(
-                            {
-                                "page": uri,
-                                "anchor": section["ids"][-1],
-                                "title": section[0].astext(),
-                                "rows": rows(section),
-                            }
-                        )
+                    if found := rows(section):
+                        anchor, title = section["ids"][-1], section[0].astext()
+                        index.append({"page": uri, "anchor": anchor, "title": title, "rows": found})
             content = json.dumps(index, ensure_ascii=False).replace(
                 "<", "\\u003c"
             )  # "</script>" would end it

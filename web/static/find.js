@@ -106,8 +106,8 @@
     const cells = [...line.cells];
     return row(tex(holds.includes(true) ? cells.filter((_, n) => holds[n]) : cells), words(line));
   });
-  const chapters = JSON.parse(source.textContent);
-  const there = chapters.flatMap((chapter, n) => chapter.rows.map(([formulas, text]) => ({ ...row(formulas, text), n })));
+  const others = JSON.parse(source.textContent);
+  const there = others.flatMap((section, n) => section.rows.map(([formulas, text]) => ({ ...row(formulas, text), n })));
 
   const bar = make("form", { className: "filters find" });
   bar.setAttribute("role", "search");
@@ -139,15 +139,15 @@
     }
 
     const shown = found ? found.slice(0, lines.length).filter(Boolean).length : lines.length;
-    const hits = chapters.map((_, n) => there.filter((one, i) => one.n === n && found?.[lines.length + i]).length);
-    const links = chapters.flatMap((chapter, n) => {
+    const hits = others.map((_, n) => there.filter((one, i) => one.n === n && found?.[lines.length + i]).length);
+    const links = others.flatMap((section, n) => {
       if (!hits[n]) return [];
-      const href = `${chapter.page}?find=${encodeURIComponent(typed)}#${chapter.anchor}`;
-      return [make("a", { href, textContent: `${chapter.title} (${hits[n]})` }), " "];
+      const href = `${section.page}?find=${encodeURIComponent(typed)}#${section.anchor}`;
+      return [make("a", { href, textContent: `${section.title} (${hits[n]})` }), " "];
     });
     elsewhere.hidden = !links.length;
-    elsewhere.replaceChildren("In the chapters: ", ...links);
-    const further = links.length ? `, and ${hits.reduce((a, b) => a + b)} in the chapters` : "";
+    elsewhere.replaceChildren("Elsewhere: ", ...links);
+    const further = links.length ? `, and ${hits.reduce((a, b) => a + b)} elsewhere` : "";
     count.textContent = found ? `${shown} of ${lines.length} rows${further}` : `${lines.length} rows`;
   }
 
