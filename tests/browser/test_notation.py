@@ -46,11 +46,11 @@ def rows_are_filtered(page):
         assert all(any(r"\gamma" in tex for tex in line) for line in seen)
         answers.append(seen)
         assert re.fullmatch(rf"{len(seen)} of {total} rows, and \d+ elsewhere", said(page))
-        assert page.locator("form.find p a", has_text="Boosting").is_visible()
+        assert page.locator("form.find nav a", has_text="Boosting").is_visible()
     assert answers[0] == answers[1] == answers[2]
     page.locator("form.find input").fill("")
     assert said(page) == f"{total} rows"
-    assert page.locator("form.find p").is_hidden()
+    assert page.locator("form.find nav").is_hidden()
 
 
 def folds_open_with_a_hit(page):
@@ -94,7 +94,7 @@ def test_the_field_is_reached_named_and_heard(browser, width):
 def test_a_symbol_of_another_page_is_a_link_to_it(browser, width):
     with opened(browser, width, HOME) as page:
         page.locator("form.find input").fill("Ndim")
-        page.locator("form.find p a", has_text="Capacity").click()
+        page.locator("form.find nav a", has_text="Capacity").click()
         page.wait_for_url("**/trees.html?find=Ndim#sec-notation-capacity")
         _, seen = page.evaluate(LINES)
         assert [line for line in seen if any("Ndim" in tex for tex in line)]

@@ -117,7 +117,8 @@
   field.setAttribute("autocapitalize", "none");
   label.append(field);
   const count = make("output", {});
-  const elsewhere = make("p", { hidden: true });
+  const elsewhere = make("nav", { hidden: true });
+  elsewhere.setAttribute("aria-label", "Found elsewhere");
   bar.append(label, count, elsewhere);
   source.after(bar);
 
