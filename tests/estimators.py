@@ -82,6 +82,7 @@ ESTIMATORS = {
             mc.DecisionTree(Gini(), max_depth=3),
             mc.DecisionTree(questions=("oblique", "sphere"), max_depth=3),
             mc.DecisionTree(lookahead=2, max_depth=2),
+            mc.DecisionTree(min_impurity_split=0.4),
         ],
         dense=True,
         missing=True,

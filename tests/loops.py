@@ -393,12 +393,17 @@ def trees_of_gini():
 
 @near
 def trees_of_entropy():
-    return trees("entropy"), trees("entropy", max_depth=3, min_impurity_decrease=0.05)
+    return trees("entropy"), trees("entropy", max_depth=3, min_impurity_decrease=0.05, min_impurity_split=0.5)
 
 
 @exact
 def trees_of_misclassification():
-    return trees("misclassification"), trees("misclassification", min_weight_fraction_leaf=0.02)
+    return (
+        trees("misclassification"),
+        trees("misclassification", min_weight_fraction_leaf=0.02),
+        trees("misclassification", min_impurity_split=0.3),
+        trees("gini", min_impurity_split=0.4),
+    )
 
 
 @exact
@@ -407,7 +412,9 @@ def trees_of_costs():
 
     X, y = table()
     model = DecisionTree("misclassification", cost=costs(), max_depth=3).fit(X, y)
-    return model.tree_.counts, model.tree_.threshold
+    enough = float(model.tree_.impurity[0]) / 2
+    pure = DecisionTree("misclassification", cost=costs(), min_impurity_split=enough).fit(X, y)
+    return model.tree_.counts, model.tree_.threshold, pure.tree_.counts
 
 
 @exact

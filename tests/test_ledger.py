@@ -45,9 +45,9 @@ def witness(*labels: str) -> nbformat.NotebookNode:
 def good_cells() -> list[nbformat.NotebookNode]:
     return [
         text("(sec-codes)=\n# Codes"),
-        text("What a code is.", sources=["K.1"]),
+        text("What a code is."),
         text(statement("definition", "def-codes-row")),
-        text(statement("theorem", "thm-codes-bound") + PROOF, sources=["K.2"], errata=["E-K.1"]),
+        text(statement("theorem", "thm-codes-bound") + PROOF),
         witness("thm-codes-bound"),
         text(statement("theorem", "thm-codes-old", "See {cite}`key1960`, Theorem 1.", ":class: cited\n")),
     ]
@@ -63,10 +63,27 @@ SOURCES: dict[str, Any] = {
             "follows": "F",
             "cite": "key1960",
             "items": {
-                "K.1": {"owner": "codes", "where": "page 1", "summary": "Codes."},
-                "K.2": {"owner": "codes", "where": "page 2", "summary": "A bound."},
-                "K.5": {"owner": "bibliography", "where": "page 3", "summary": "A reference."},
-                "K.6": {"owner": "empty", "where": "page 4", "summary": "A blank page."},
+                "K.1": {"slide": "Codes", "kind": "remark", "summary": "Codes.", "home": "sec-codes"},
+                "K.2": {
+                    "slide": "Codes",
+                    "where": "below",
+                    "kind": "statement",
+                    "summary": "A bound.",
+                    "home": "thm-codes-bound",
+                    "also": ["def-codes-row"],
+                },
+                "K.5": {
+                    "slide": "References",
+                    "kind": "remark",
+                    "summary": "A reference.",
+                    "home": "appendix/bibliography",
+                },
+                "K.6": {
+                    "slide": "Blank",
+                    "kind": "remark",
+                    "summary": "A blank page.",
+                    "nothing": "It is blank.",
+                },
             },
         }
     },
@@ -82,6 +99,7 @@ ERRATA: dict[str, Any] = {
             "right": "$1+1=2$",
             "why": "Count.",
             "witnesses": ["thm-codes-bound"],
+            "corrected": "thm-codes-bound",
         },
         {
             "id": "E-K.2",
@@ -108,19 +126,21 @@ def write_book(
     cells: list[nbformat.NotebookNode] | None = None,
     sources: dict[str, Any] = SOURCES,
     errata: dict[str, Any] = ERRATA,
-    bibliography: str = "---\nsources: [K.5]\n---\n\n# Bibliography\n\n```{bibliography}\n```\n",
 ) -> ledger.Book:
     (root / "chapters").mkdir()
     (root / "appendix").mkdir()
     notebook = new_notebook(cells=good_cells() if cells is None else cells)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, root / "chapters" / "codes.ipynb")
-    (root / "appendix" / "bibliography.md").write_text(bibliography)
+    (root / "appendix" / "bibliography.md").write_text("# Bibliography\n\n```{bibliography}\n```\n")
     (root / "index.md").write_text("# Book\n")
     toc = {
         "format": "jb-book",
         "root": "index",
-        "parts": [{"chapters": [{"file": "chapters/codes"}, {"file": "appendix/bibliography"}]}],
+        "parts": [
+            {"caption": "Part", "chapters": [{"file": "chapters/codes"}]},
+            {"caption": "Back matter", "chapters": [{"file": "appendix/bibliography"}]},
+        ],
     }
     for name, content in (("_toc.yml", toc), ("sources.yml", sources), ("errata.yml", errata)):
         (root / name).write_text(yaml.safe_dump(content, sort_keys=False))
@@ -177,8 +197,6 @@ BROKEN = {
         7,
         "thm-codes-odd is cited, but its text holds no {cite}",
     ),
-    "unknown source": (with_cell(text("x", sources=["K.99"])), 7, "source K.99 does not exist"),
-    "unknown erratum": (with_cell(text("x", errata=["E-K.99"])), 7, "erratum E-K.99 does not exist"),
     "witness of nothing": (
         with_cell(witness("thm-codes-none")),
         7,
@@ -248,29 +266,61 @@ def test_a_public_reason_stands_for_a_proof_or_a_witness(tmp_path: Path) -> None
     assert waiver.reason == "infinite"
 
 
-def test_an_item_has_to_be_treated_by_its_chapter(tmp_path: Path) -> None:
-    assert problems(tmp_path, without(1)) == ["sources.yml: K.1 belongs to codes, which does not treat it"]
-
-
-def test_an_item_has_to_be_treated_by_its_page_of_the_back_matter(tmp_path: Path) -> None:
-    elsewhere = with_cell(text("x", sources=["K.5"]))
-    assert problems(tmp_path, elsewhere, bibliography="# Bibliography\n") == [
-        "sources.yml: K.5 belongs to bibliography, which does not treat it"
-    ]
-
-
 @pytest.mark.parametrize("item", ["K.2", "K.5", "K.6"])
-@pytest.mark.parametrize("key", ["where", "summary"])
+@pytest.mark.parametrize("key", ["slide", "summary"])
 def test_an_item_needs_its_place_and_summary(tmp_path: Path, item: str, key: str) -> None:
     sources = changed(SOURCES, lambda data: items(data)[item].pop(key))
+    assert problems(tmp_path, sources=sources) == [f"sources.yml: {item} has no {key}"]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"home": "thm-codes-none"}, "names thm-codes-none, which is no label of the book"),
+        ({"also": ["sec-none"]}, "names sec-none, which is no label of the book"),
+        ({"also": ["thm-codes-bound"]}, "has in 'also' a label twice, or more than 3"),
+        ({"home": ""}, "needs either a home (the label that treats it) or 'nothing' (why not)"),
+        ({"nothing": "It is blank."}, "needs either a home (the label that treats it) or 'nothing'"),
+        ({"kind": "joke"}, "is a 'joke'; allowed: definition, statement, proof,"),
+    ],
+)
+def test_an_item_has_one_home_that_exists(tmp_path: Path, change: dict[str, Any], expected: str) -> None:
+    sources = changed(SOURCES, lambda data: items(data)["K.2"].update(change))
     (result,) = problems(tmp_path, sources=sources)
-    assert result.startswith(f"sources.yml: {item} has no {key}")
+    assert result.startswith(f"sources.yml: K.2 {expected}")
 
 
-def test_an_owner_is_a_chapter_or_a_page(tmp_path: Path) -> None:
-    sources = changed(SOURCES, lambda data: items(data)["K.1"].update(owner="forests"))
-    result, _ = problems(tmp_path, sources=sources)
-    assert result.startswith("sources.yml: K.1 is owned by 'forests'; allowed: bibliography, codes")
+LABELLED = """(sec-here)=
+## Here
+
+$$
+x
+$$ (eq-x)
+
+(there)=
+:::{admonition} A picture
+:::
+
+:::{exercise} Title
+:label: ex-codes-hand
+:::
+"""
+
+
+def test_what_an_item_can_be_treated_by(tmp_path: Path) -> None:
+    figure = new_code_cell("1", metadata={"mystnb": {"figure": {"name": "fig-codes-x"}}})
+    book = write_book(tmp_path, [*with_cell(text(LABELLED)), figure])
+    shown = {name: label.link for name, label in book.labels.items()}
+    expected = {
+        "sec-here": "{ref}`sec-here`",
+        "eq-x": "{eq}`eq-x`",
+        "there": "{ref}`A picture <there>`",
+        "ex-codes-hand": "{ref}`ex-codes-hand`",
+        "fig-codes-x": "{numref}`fig-codes-x`",
+        "thm-codes-bound": "{prf:ref}`thm-codes-bound`",
+        "appendix/bibliography": "{doc}`/appendix/bibliography`",
+    }
+    assert expected.items() <= shown.items()
 
 
 def error(data: dict[str, Any]) -> dict[str, Any]:
@@ -284,7 +334,12 @@ def error(data: dict[str, Any]) -> dict[str, Any]:
         (lambda d: error(d).update(witnesses=["thm-codes-none"]), "points to thm-codes-none, which is no"),
         (lambda d: error(d).update(witnesses=["def-codes-row"]), "points to def-codes-row, which has no wit"),
         (lambda d: error(d).pop("witnesses"), "names no witness, and has no slips"),
-        (lambda d: error(d).update({"no-correction": "too long"}), "of E-K.1, which a cell corrects"),
+        (lambda d: error(d).update({"no-correction": "too long"}), "needs either 'corrected' (the label"),
+        (
+            lambda d: error(d).update(corrected="thm-codes-none"),
+            "is corrected in thm-codes-none, which is no",
+        ),
+        (lambda d: error(d).update({"class": "D"}), "is of class 'D'; allowed: A, B, C, R"),
         (lambda d: error(d).update(items=["K.99"]), "names source K.99, which does not exist"),
     ],
 )
@@ -302,10 +357,10 @@ def test_what_looks_wrong_and_is_right_needs_a_witness_too(tmp_path: Path) -> No
     assert problems(tmp_path, errata=errata) == ["errata.yml: R-1 names no witness, and has no slips"]
 
 
-def test_an_erratum_is_corrected_by_a_cell_or_has_a_reason_why_not(tmp_path: Path) -> None:
+def test_an_erratum_is_corrected_somewhere_or_has_a_reason_why_not(tmp_path: Path) -> None:
     errata = changed(ERRATA, lambda d: d["errors"][1].pop("no-correction"))
     assert problems(tmp_path, errata=errata) == [
-        "errata.yml: E-K.2 is corrected by no cell (nor has it a 'no-correction' reason)"
+        "errata.yml: E-K.2 needs either 'corrected' (the label that does) or 'no-correction' (why)"
     ]
 
 
@@ -334,10 +389,10 @@ def test_a_notebook_that_is_not_in_the_toc_is_not_read(tmp_path: Path) -> None:
 def test_the_command_prints_the_problems_and_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    book = write_book(tmp_path, without(1))
+    book = write_book(tmp_path, without(4))
     monkeypatch.setattr(ledger, "read", lambda root: book)
     assert ledger.main(["check"]) == 1
-    assert capsys.readouterr().out.startswith("sources.yml: K.1 belongs to codes")
+    assert "thm-codes-bound has no witness" in capsys.readouterr().out
 
 
 # --- what is a statement and what only looks like one ---------------------------------------------------
@@ -399,17 +454,6 @@ def test_a_proof_belongs_to_the_nearest_statement_before_it(tmp_path: Path) -> N
     assert [p.of.label for p in book.proofs if p.of] == ["lem-codes-b"]
 
 
-def test_a_treatment_points_to_its_statement_or_to_the_section_above(tmp_path: Path) -> None:
-    book = write_book(tmp_path, with_cell(text("x", sources=["K.2"])))
-    targets = [(t.items, t.target, t.target_is_statement) for t in book.treatments]
-    assert targets == [
-        (("K.1",), "sec-codes", False),
-        (("K.2",), "thm-codes-bound", True),
-        (("K.2",), "sec-codes", False),
-        (("K.5",), "", False),
-    ]
-
-
 # --- the pages ------------------------------------------------------------------------------------------
 
 
@@ -437,9 +481,7 @@ PAGE = """# Made from the ledger
 ```{lecture-list}
 ```
 
-## Plan
-
-```{lecture-plan}
+```{errata-filter}
 ```
 
 ## Errors
@@ -456,6 +498,14 @@ PAGE = """# Made from the ledger
 ```
 
 ```{benchmark-table}
+```
+"""
+LECTURE = """# Lecture K
+
+```{lecture-introduction} K
+```
+
+```{lecture-slides} K
 ```
 """
 RESULTS = {
@@ -480,9 +530,11 @@ RESULTS = {
 
 def build(root: Path) -> subprocess.CompletedProcess[str]:
     toc = yaml.safe_load((root / "_toc.yml").read_text())
-    toc["parts"][0]["chapters"].append({"file": "made"})
+    toc["parts"][1]["chapters"] += [{"file": "made"}, {"file": "appendix/lectures/k"}]
     (root / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False))
     (root / "made.md").write_text(PAGE)
+    (root / "appendix" / "lectures").mkdir()
+    (root / "appendix" / "lectures" / "k.md").write_text(LECTURE)
     (root / "results").mkdir()
     (root / "results" / "benchmarks.json").write_text(json.dumps(RESULTS))
     (root / "conf.py").write_text(CONF)
@@ -503,7 +555,7 @@ def words(html: str) -> str:
 @pytest.mark.ci
 def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
     lemma = statement("lemma", "lem-codes-hard")
-    more = text(lemma + PROOF, sources=["K.5"], **{"no-witness": {"lem-codes-hard": "infinite"}})
+    more = text(lemma + PROOF, **{"no-witness": {"lem-codes-hard": "infinite"}})
     write_book(tmp_path, with_cell(more))
     done = build(tmp_path)
     assert done.returncode == 0, done.stderr
@@ -518,10 +570,18 @@ def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
     assert "witness (2 mutants)" in shown
     assert "cited: [ Key60 ]" in shown
     assert "has no witness: infinite" in shown
-    assert "A blank page. (page 4) nothing to treat" in shown
+    assert "K.6 A blank page. (“Blank”) remark It is blank." in shown
+    assert "K.2 A bound. (“Codes”, below) statement Theorem 1 ; also in Definition 1 E-K.1" in shown
+    assert '<tr class="entry lecture--k part--part kind--statement erratum--yes' in page
+    assert '<div class="erratum entry lecture--k class--a admonition"' in page
     assert "A, 2014; 4 items." in shown
-    assert 'href="#sources-k"' in page
-    assert "Codes K.1 – K.2; also K.5" in shown
+    lecture = (tmp_path / "out" / "appendix" / "lectures" / "k.html").read_text(encoding="utf-8")
+    walked = words(lecture)
+    assert "“Codes” K.1 – K.2 Codes" in walked
+    assert "4 items, here called K: 1 statement, 3 remarks." in walked
+    assert "E-K.1 (class A), page 2 It says: \\(1+1=3\\) Right is: \\(1+1=2\\)" in walked
+    assert "K.2 , statement (below): A bound. → Theorem 1 ; also in Definition 1 . E-K.1" in walked
+    assert lecture.index("here called K") < lecture.index("<h2>")
     assert "page 1 (nobody repeats it) teh the" in shown
     assert "K: A, 2014" in shown
     assert "Corrected in Theorem 1" in shown
@@ -541,7 +601,8 @@ def test_a_page_is_read_again_when_its_text_has_changed(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "hte" in page.read_text(encoding="utf-8")
     after = {text.name: text.stat().st_mtime_ns for text in texts.iterdir()}
-    assert [name for name in after if before[name] != after[name]] == ["errata-slips.txt"]
+    rewritten = {name for name in after if before[name] != after[name]}
+    assert rewritten == {"errata-slips.txt", "lecture-slides-K.txt"}
 
 
 def test_missing_results_of_the_races_are_named(tmp_path: Path) -> None:
@@ -579,6 +640,39 @@ def test_the_inventory_is_complete() -> None:
     notes = {f"D10.{i}{step}" for i in range(1, 32) for step in steps.get(i, [""])}
     others = {"D10.A", "D10.F2.1", "D10.F2.2", *(f"D10.R{i}" for i in range(1, 6))}
     assert set(lectures["D10"]["items"]) == notes | others
+
+
+# Items of which a first map named another statement of the same cell: what treats each, looked up one by one.
+HOMES = {
+    "thm-dual-strong": "L7.109 L7.110",
+    "alg-tree-greedy": "L7.142",
+    "alg-pruning-sequence thm-pruning-step thm-pruning-sequence": "L7.164 L7.165 L7.166",
+    "def-pruning-objective thm-pruning-smallest": "L7.158 L7.160",
+    "prop-dual-convex": "L7.86 L7.87",
+    "prop-dual-qp": "L7.106",
+    "def-risk-zero-one": "L7.8 K.37",
+    "def-hinge-map prop-hinge-block": "M5.12 M5.13 M5.14 M5.15 M5.16 K.38 D10.16 D10.17 D10.18",
+    "prop-hinge-bound": "M5.17 M5.30 K.41 D10.24",
+    "prop-hinge-zero": "M5.19 M5.20 M5.31 L7.69",
+    "prop-hinge-order def-hinge-weston-watkins": "M5.32 M5.33",
+    "prop-hinge-lipschitz": "D10.23",
+    "prop-hinge-machine": "D10.28",
+    "prop-subgradient-max exm-kernel-step exm-kernel-pass exm-kernel-bias": "U14.32 U14.33 U14.34",
+    "def-kernel-dual thm-kernel-dual": "U14.56 U14.57",
+    "prop-kernel-combination": "U14.51",
+    "prop-reduction-pairs": "U14.86",
+    "alg-ecoc-train": "K.9",
+    "alg-perceptron-multiclass": "K.30",
+}
+
+
+@pytest.mark.parametrize("labels", HOMES)
+def test_an_item_leads_to_what_treats_it(labels: str) -> None:
+    lectures = yaml.safe_load((ROOT / "sources.yml").read_text(encoding="utf-8"))["lectures"]
+    homes = {
+        item: entry.get("home") for lecture in lectures.values() for item, entry in lecture["items"].items()
+    }
+    assert {item: homes[item] for item in HOMES[labels].split() if homes[item] not in labels.split()} == {}
 
 
 def test_no_id_stands_twice() -> None:

@@ -151,7 +151,7 @@ DAMAGE = {
     "nbval marker": (IMPORT, source("\n# NBVAL_IGNORE_OUTPUT"), "holds NBVAL_IGNORE_OUTPUT"),
     "unknown tag": (IMPORT, metadata(tags=["nbval-skip"]), "unknown tag 'nbval-skip'; allowed are "),
     "unknown metadata": (IMPORT, metadata(witnes=["thm-toy-sum"]), "unknown metadata 'witnes'"),
-    "metadata of a wrong type": (IMPORT, metadata(sources="K.7"), "must be a list of strings"),
+    "metadata of a wrong type": (IMPORT, metadata(witnesses="thm-toy-sum"), "must be a list of strings"),
     "reason left out": (INTRO, metadata(**{"no-proof": {"thm-toy-sum": ""}}), "must map labels to reasons"),
     "macros": (MACROS, source("x"), "does not hold the macros of web/macros.yml"),
     "setup": (SETUP, source("\n"), "not the setup cell"),

@@ -294,6 +294,8 @@ OPTIONS = [
     {"min_samples_split": 6},
     {"min_weight_fraction_leaf": 0.2},
     {"min_impurity_decrease": 0.02},
+    {"min_impurity_split": 0.45},
+    {"min_impurity_split": 0.45, "max_leaf_nodes": 3},
     {"priority": "unweighted", "max_leaf_nodes": 5},
     {"class_weight": "balanced"},
     {"questions": "categorical"},
@@ -383,6 +385,44 @@ def test_splits_are_those_of_scikit_learn_where_the_best_is_unique(name, leaves)
     assert compared >= (2 if name == "iris" else 8)
 
 
+@pytest.mark.parametrize("costs", [False, True])
+@pytest.mark.parametrize("criterion", [*tree.CRITERIA, "own"])
+def test_a_node_is_a_leaf_once_it_is_pure_enough(criterion, costs):
+    cost = [[0, 1, 4], [2, 0, 0], [1, 3, 0]] if costs else None
+    name = gini if criterion == "own" else criterion
+    for trial in range(12):
+        X, y, rng = small(trial, m=(30, 60), d=(2, 2), k=(3, 3), values=9)
+        weights = rng.uniform(size=len(y)) if trial % 2 else None
+        y[:3] = range(3)
+        full = DecisionTree(name, cost=cost).fit(X, y, weights).tree_
+        enough = float(np.median(full.impurity[full.left >= 0]))  # that of a node, or between two
+        model = DecisionTree(name, cost=cost, min_impurity_split=enough).fit(X, y, weights)
+        ours, kept, waiting = model.tree_, 0, [(0, 0)]
+        while waiting:  # the full tree, where each node that is pure enough is cut off
+            here, there = waiting.pop()
+            kept += 1
+            np.testing.assert_allclose(ours.counts[here], full.counts[there])
+            open_ = full.left[there] >= 0 and full.impurity[there] > enough * (1 + 1e-12)
+            assert (ours.left[here] >= 0) == open_, (trial, here)
+            if open_:
+                assert ours.questions[here] == full.questions[there]
+                waiting += [(ours.left[here], full.left[there]), (ours.right[here], full.right[there])]
+        assert kept == ours.n_nodes < full.n_nodes
+
+
+def test_pure_enough_is_a_share_whatever_is_rounded():
+    # three wrong of ten are pure enough for 0.3, three of nine are not
+    X, y = np.arange(10.0)[:, None], np.array([0] * 7 + [1] * 3)
+    model = DecisionTree("misclassification", min_impurity_split=0.3)  # 1 - 0.7 is more than 0.3 as a float
+    assert model.fit(X, y).get_n_leaves() == 1
+    assert model.fit(X[:9], y[1:]).get_n_leaves() == 2
+    # 0 is another thing than no limit where a mistake costs nothing
+    free = DecisionTree("misclassification", cost=np.zeros((2, 2)), min_impurity_split=0.0)
+    assert (
+        free.fit(X, y).get_n_leaves() == 1 < free.set_params(min_impurity_split=None).fit(X, y).get_n_leaves()
+    )
+
+
 def test_impure_nodes_are_split_as_long_as_a_question_separates():
     # the exclusive or: no question decreases the impurity at the root
     X = np.array(list(product([0.0, 1.0], repeat=2)) * 3)
@@ -393,6 +433,8 @@ def test_impure_nodes_are_split_as_long_as_a_question_separates():
         assert model.get_n_leaves() == 4
         assert model.score(X, y) == 1
     assert DecisionTree(min_impurity_decrease=1e-9).fit(X, y).get_n_leaves() == 1
+    for impure in (0.5, 1.0):
+        assert DecisionTree(min_impurity_split=impure).fit(X, y).get_n_leaves() == 1
     # equal items of two classes cannot be separated
     model = DecisionTree().fit([[1.0], [1.0], [1.0], [2.0]], ["a", "b", "b", "a"])
     assert model.get_n_leaves() == 2
@@ -793,6 +835,11 @@ def test_infinite_values_are_refused(moons):
             "min_weight_fraction_leaf must be a finite number, at least 0 and at most 0.5",
         ),
         ({"min_impurity_decrease": -1}, "min_impurity_decrease must be a finite number"),
+        ({"min_impurity_split": -0.1}, "min_impurity_split must be None or a finite number, at least 0"),
+        (
+            {"min_impurity_split": "pure"},
+            "min_impurity_split must be None or a finite number, .* found 'pure'",
+        ),
         ({"lookahead": 0}, "lookahead must be an integer"),
         ({"categorical_features": "auto"}, "categorical_features must be 'from_dtype'"),
         ({"categorical_features": 1}, "categorical_features must be 'from_dtype', None, or .* found 1"),

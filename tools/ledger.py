@@ -5,7 +5,8 @@ is any. The pages "theorem ledger", "source map" and "errata" of the site are ma
 (tools/sphinx/ledger_pages.py).
 
 What it reads: ``_toc.yml`` (only what stands there is published), the notebooks and Markdown pages that it
-lists, ``sources.yml`` and ``errata.yml``. Nothing is executed. The form of a cell's metadata, mutants
+lists, ``sources.yml``, which names for each item of the lectures the one label that treats it, and
+``errata.yml``, which names the one that corrects. Nothing is executed. The form of a cell's metadata, mutants
 included, is checked by tools/notebooks.py; here it is only related to the statements.
 
 What counts as a statement is decided by the Markdown parser that the site itself uses, so a directive that
@@ -45,8 +46,11 @@ PREFIX = {
 }
 # These assert something: they are proved here and witnessed, or cited. The others are registered only.
 ASSERTING = ("lemma", "theorem", "proposition", "corollary")
-# Pages of the back matter that own items of the lectures.
-BACK_MATTER = ("bibliography", "errata", "notation")
+# What an item of a lecture can be.
+KINDS = ("definition", "statement", "proof", "algorithm", "example", "exercise", "figure", "remark")
+# What an erratum says of a lecture: false, true with something added, a slip; R: true, and more is true.
+CLASSES = ("A", "B", "C", "R")
+MOST_ALSO = 3  # further labels of an item: more would be a list of where its words occur
 # Directives whose body is not MyST: what looks like a directive inside is text.
 OPAQUE = {"code", "code-block", "code-cell", "sourcecode", "math", "raw", "eval-rst", "parsed-literal"}
 
@@ -112,16 +116,19 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Treatment:
-    """A cell or page that treats source items, or a cell that corrects errata; ``items`` are their ids.
+class Label:
+    """What a link can lead to: a statement, a section, an equation, a figure, an exercise, or a page."""
 
-    ``target`` is the label nearest to it, "" for the page.
-    """
+    name: str
+    document: str
+    role: str
+    title: str = ""  # for a link that has no text of its own
 
-    items: tuple[str, ...]
-    place: Place
-    target: str
-    target_is_statement: bool = False
+    @property
+    def link(self) -> str:
+        return (
+            f"{{{self.role}}}`{self.title} <{self.name}>`" if self.title else f"{{{self.role}}}`{self.name}`"
+        )
 
 
 @dataclass(frozen=True)
@@ -139,14 +146,14 @@ class Book:
     root: Path
     documents: list[str] = field(default_factory=list)  # of _toc.yml, in reading order
     lectures: dict[str, dict[str, Any]] = field(default_factory=dict)
-    items: dict[str, dict[str, str]] = field(default_factory=dict)  # source id -> owner, where, summary
+    parts: dict[str, str] = field(default_factory=dict)  # document -> the part of _toc.yml that it is in
+    items: dict[str, dict[str, Any]] = field(default_factory=dict)  # source id -> its entry of sources.yml
     errata: dict[str, dict[str, Any]] = field(default_factory=dict)
     right: dict[str, dict[str, Any]] = field(default_factory=dict)
     statements: list[Statement] = field(default_factory=list)
     proofs: list[Proof] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
-    treatments: list[Treatment] = field(default_factory=list)
-    corrections: list[Treatment] = field(default_factory=list)  # of errata
+    labels: dict[str, Label] = field(default_factory=dict)
     waivers: list[Waiver] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)  # what could not even be read
 
@@ -163,6 +170,15 @@ class Book:
 
     def witnesses_of(self, label: str) -> list[Witness]:
         return [w for w in self.witnesses if label in w.labels]
+
+    def home(self, item: str) -> Label | None:
+        """What treats an item of a lecture; None where there is nothing to treat, or no such label."""
+        return self.labels.get(self.items[item].get("home", ""))
+
+    def errata_of_item(self, item: str) -> list[str]:
+        """Ids of the errata, and of what only looks wrong, that concern an item."""
+        entries = [*self.errata.values(), *self.right.values()]
+        return [entry["id"] for entry in entries if item in entry.get("items", ())]
 
     def waiver(self, what: str, label: str) -> Waiver | None:
         return next((w for w in self.waivers if (w.what, w.label) == (what, label)), None)
@@ -248,30 +264,49 @@ class _Reader:
         self.book = book
         self.file = file.relative_to(book.root).as_posix()
         self.nearest: Statement | None = None
-        self.section = ""  # label of the last heading that has one
 
     def complain(self, place: Place, text: str) -> None:
         self.book.problems.append(Problem(place, text))
 
+    def label(self, name: str, role: str, title: str = "") -> None:
+        self.book.labels.setdefault(name, Label(name, Place(self.file).document, role, title))
+
     def page(self, source: str) -> None:
-        for kind, value in outline(source):
-            if kind == "front matter" and "sources" in value:
-                self.book.treatments.append(Treatment(tuple(value["sources"]), Place(self.file), ""))
+        document = Place(self.file).document
+        self.book.labels[document] = Label(f"/{document}", document, "doc")
+        self.targets(source)
 
     def notebook(self, cells: list[NotebookNode]) -> None:
         for index, cell in enumerate(cells):
             place = Place(self.file, notebooks.place(index, cell))
-            first = self.markdown(cell.source, place) if cell.cell_type == "markdown" else None
-            self.metadata(cell, place, first)
+            if cell.cell_type == "markdown":
+                self.markdown(cell.source, place)
+            elif figure := cell.metadata.get("mystnb", {}).get("figure", {}).get("name"):
+                self.label(figure, "numref")
+            self.metadata(cell, place)
 
-    def markdown(self, source: str, place: Place) -> Statement | None:
-        """Register the statements and proofs of one cell; return the first statement."""
-        first = None
-        target = ""
+    def targets(self, source: str) -> None:
+        """Register the places of a text that it names: equations, headings, exercises and the like."""
+        for name in re.findall(r"^\s*\$\$ *\(([\w-]+)\)", source, flags=re.MULTILINE):
+            self.label(name, "eq")
+        waiting: list[str] = []
+        for kind, value in [*outline(source), ("end", None)]:
+            if kind == "target":
+                waiting.append(value)
+                continue
+            for name in waiting:  # a heading is its own title; another place needs a text for its links
+                title = value[1] if kind == "directive" else ""
+                if not title or re.search(r"[`$<>\\]", title):
+                    title = "there"
+                self.label(name, "ref", "" if kind == "heading" else title)
+            waiting = []
+            if kind == "directive" and value[0] in ("exercise", "exercise-start") and "label" in value[2]:
+                self.label(value[2]["label"], "ref")  # which gives itself a number
+
+    def markdown(self, source: str, place: Place) -> None:
+        """Register the statements, proofs and labels of one cell."""
+        self.targets(source)
         for kind, value in outline(source):
-            if kind == "heading" and target:
-                self.section = target
-            target = value if kind == "target" else ""
             if kind != "directive" or not value[0].startswith("prf:"):
                 continue
             name, argument, given, body = value
@@ -289,10 +324,10 @@ class _Reader:
             label = given.get("label", "")
             self.nearest = Statement(label, name, argument, cited, citations(body), place)
             self.book.statements.append(self.nearest)
-            first = first or self.nearest
-        return first
+            if label:
+                self.label(label, "prf:ref")
 
-    def metadata(self, cell: NotebookNode, place: Place, statement: Statement | None) -> None:
+    def metadata(self, cell: NotebookNode, place: Place) -> None:
         data = cell.metadata
         labels = tuple(data.get("witnesses", ()))
         if labels:
@@ -300,10 +335,6 @@ class _Reader:
         for what in ("proof", "witness"):
             for label, reason in data.get(f"no-{what}", {}).items():
                 self.book.waivers.append(Waiver(what, label, reason, place))
-        nearest = statement.label if statement else labels[0] if labels else ""
-        for key, found in (("sources", self.book.treatments), ("errata", self.book.corrections)):
-            if key in data:
-                found.append(Treatment(tuple(data[key]), place, nearest or self.section, bool(nearest)))
 
 
 def read(root: Path) -> Book:
@@ -314,7 +345,12 @@ def read(root: Path) -> Book:
     def load(name: str) -> Any:
         return yaml.safe_load((root / name).read_text(encoding="utf-8")) or {}
 
-    book.documents = list(documents(load("_toc.yml")))
+    toc = load("_toc.yml")
+    book.documents = list(documents(toc))
+    caption = ""  # a part may be several entries, of which the first has the caption
+    for part in toc.get("parts", ()):
+        caption = part.get("caption", caption)
+        book.parts.update(dict.fromkeys(documents(part), caption))
     sources = load("sources.yml")
     book.lectures = sources["lectures"]
     for lecture in book.lectures.values():
@@ -403,43 +439,41 @@ def _witnesses(book: Book) -> Iterator[Problem]:
 
 def _items(book: Book) -> Iterator[Problem]:
     here = Place("sources.yml")
-    treated: set[tuple[str, str]] = set()  # item, and where
-    for treatment in book.treatments:
-        for item in treatment.items:
-            treated.add((item, treatment.place.document.split("/")[-1]))
-            if item not in book.items:
-                yield Problem(treatment.place, f"source {item} does not exist in sources.yml")
-    owners = {*book.chapters, *BACK_MATTER, "empty"}
     for item, entry in book.items.items():
-        owner = entry["owner"]
-        if owner not in owners:
-            yield Problem(here, f"{item} is owned by {owner!r}; allowed: {', '.join(sorted(owners))}")
-        for key in ("where", "summary"):
+        for key in ("slide", "summary"):
             if not entry.get(key):
                 yield Problem(here, f"{item} has no {key}")
-        if owner != "empty" and (item, owner) not in treated:
-            yield Problem(here, f"{item} belongs to {owner}, which does not treat it")
+        if entry.get("kind") not in KINDS:
+            yield Problem(here, f"{item} is a {entry.get('kind')!r}; allowed: {', '.join(KINDS)}")
+        if bool(entry.get("home")) == bool(entry.get("nothing")):
+            yield Problem(
+                here, f"{item} needs either a home (the label that treats it) or 'nothing' (why not)"
+            )
+        also = entry.get("also", [])
+        if len({*also, entry.get("home")}) <= len(also) or len(also) > MOST_ALSO:
+            yield Problem(here, f"{item} has in 'also' a label twice, or more than {MOST_ALSO}")
+        for label in (entry.get("home"), *also):
+            if label and label not in book.labels:
+                yield Problem(here, f"{item} names {label}, which is no label of the book")
 
 
 def _errata(book: Book) -> Iterator[Problem]:
     known = book.by_label()
-    corrected: set[str] = set()
-    for correction in book.corrections:
-        corrected.update(correction.items)
-        for erratum in correction.items:
-            if erratum not in book.errata and erratum not in book.right:
-                yield Problem(correction.place, f"erratum {erratum} does not exist in errata.yml")
     here = Place("errata.yml")
     for part, prefix, entries in (("errors", "E-", book.errata), ("right", "R-", book.right)):
         for identifier in entries:
             if not identifier.startswith(prefix):
                 yield Problem(here, f"{identifier} stands under {part!r}, where ids begin with {prefix}")
     for entry in book.errata.values():
-        name, reason = entry["id"], entry.get("no-correction")
-        if name not in corrected and not reason:
-            yield Problem(here, f"{name} is corrected by no cell (nor has it a 'no-correction' reason)")
-        if name in corrected and reason:
-            yield Problem(here, f"'no-correction' of {name}, which a cell corrects")
+        name, label = entry["id"], entry.get("corrected")
+        if entry.get("class") not in CLASSES:
+            yield Problem(here, f"{name} is of class {entry.get('class')!r}; allowed: {', '.join(CLASSES)}")
+        if bool(label) == bool(entry.get("no-correction")):
+            yield Problem(
+                here, f"{name} needs either 'corrected' (the label that does) or 'no-correction' (why)"
+            )
+        if label and label not in book.labels:
+            yield Problem(here, f"{name} is corrected in {label}, which is no label of the book")
     for entry in [*book.errata.values(), *book.right.values()]:
         for item in entry.get("items", ()):
             if item not in book.items:

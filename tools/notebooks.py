@@ -55,7 +55,7 @@ METADATA = {
 
 # the metadata that a cell may have; `check` refuses everything else, so that a slip of the pen is seen
 KEYS = {
-    *("tags", "mystnb", "witnesses", "mutants", "no-witness", "no-proof", "sources", "errata"),
+    *("tags", "mystnb", "witnesses", "mutants", "no-witness", "no-proof"),
     *("chapter", "layer", "gist"),
 }
 TAGS = {
@@ -392,7 +392,7 @@ def _form(path: Path, nb: NotebookNode) -> Iterator[str]:
 def _metadata(cell: NotebookNode) -> Iterator[str]:
     for name in sorted(cell.metadata.keys() - KEYS):
         yield f"unknown metadata {name!r}; allowed are {', '.join(sorted(KEYS))}"
-    for name in ("tags", "witnesses", "sources", "errata"):
+    for name in ("tags", "witnesses"):
         value = cell.metadata.get(name, [])
         if not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
             yield f"metadata {name!r} is {value!r}; it must be a list of strings"

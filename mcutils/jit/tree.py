@@ -632,12 +632,31 @@ def take(heap, where, priority, length, p):
 
 
 @compiled
-def is_open(counts, items, fewest_split, fewest, lightest):
-    """Whether a node is impure and large enough to be split."""
+def impurity(criterion, counts, costs):
+    """The impurity of a node."""
+    k, size, value, top = len(counts), weight_of(counts), 0.0, 0.0
+    if criterion == MISCLASSIFICATION and len(costs) > 0:
+        return cheapest(counts / size, costs)
+    for c in range(k):
+        p = counts[c] / size
+        top = max(top, p)
+        if criterion == GINI:
+            value += p * (1.0 - p)
+        elif p > 0.0:
+            value -= p * np.log2(p)
+    return 1.0 - top if criterion == MISCLASSIFICATION else value
+
+
+@compiled
+def is_open(counts, items, fewest_split, fewest, lightest, criterion, costs, purest):
+    """Whether a node is impure, by more than ``purest`` if this is at least 0, and large enough."""
     kinds = 0
     for c in range(len(counts)):
         kinds += counts[c] > 0.0
-    return kinds > 1 and items >= fewest_split and items >= 2 * fewest and weight_of(counts) >= 2 * lightest
+    large = items >= fewest_split and items >= 2 * fewest and weight_of(counts) >= 2 * lightest
+    if kinds < 2 or not large:
+        return False
+    return purest < 0.0 or impurity(criterion, counts, costs) > purest * (1.0 + 1e-12)
 
 
 @compiled
@@ -683,6 +702,7 @@ def grow(
     fewest,
     lightest,
     least,
+    purest,
     links,
     threshold,
     gains,
@@ -706,6 +726,8 @@ def grow(
         The weight that either side of a split must have.
     least : float
         The total decrease that a split must have.
+    purest : float
+        A node of this impurity or less is a leaf; negative if only one of a single class is.
     links : (5, room) array
         Filled, for each node: left child (-1 at leaves), parent, depth, column (-1 at leaves), items.
     threshold, gains : (room,) arrays
@@ -736,7 +758,7 @@ def grow(
         for node in range(fresh, nodes):
             start, end = starts[node], starts[node] + items[node]
             if depth[node] >= most_depth or not is_open(
-                counts[node], items[node], fewest_split, fewest, lightest
+                counts[node], items[node], fewest_split, fewest, lightest, criterion, costs, purest
             ):
                 continue
             column, place = best_question(
@@ -811,8 +833,8 @@ def grow(
         starts[nodes + 1], items[nodes + 1] = end - n_yes, n_yes
         # what is not looked at again needs no order
         if leaves < most_leaves and (
-            is_open(counts[nodes], items[nodes], fewest_split, fewest, lightest)
-            or is_open(counts[nodes + 1], n_yes, fewest_split, fewest, lightest)
+            is_open(counts[nodes], items[nodes], fewest_split, fewest, lightest, criterion, costs, purest)
+            or is_open(counts[nodes + 1], n_yes, fewest_split, fewest, lightest, criterion, costs, purest)
         ):
             for j in range(d):
                 if not constant[node, j]:

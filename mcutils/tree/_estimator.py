@@ -59,6 +59,9 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         A question must leave this part of the weight of all items on either side; from 0 to 0.5.
     min_impurity_decrease : float
         A node is split only if :math:`\frac{|n|}{m} \tilde F` is at least this; with weights, of these.
+    min_impurity_split : float, optional
+        A node whose impurity :math:`F(n)` is at most this is pure enough, and a leaf. By default only a node
+        of a single class is. With "misclassification", 0.1 stops where one class has nine items in ten.
     lookahead : int
         d: choose the question with which a tree of depth d from here decreases the impurity most; ties go to
         the larger decrease at once. The time is that of all trees of depth d - 1, so keep it small: 2 or 3.
@@ -115,6 +118,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
+        min_impurity_split: float | None = None,
         lookahead: int = 1,
         categorical_features: Any = "from_dtype",
         class_weight: dict[Any, float] | str | None = None,
@@ -129,6 +133,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.min_impurity_split = min_impurity_split
         self.lookahead = lookahead
         self.categorical_features = categorical_features
         self.class_weight = class_weight
@@ -166,6 +171,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1), ("lookahead", 1)):
             integer(getattr(self, name), name, least)
         number(self.min_impurity_decrease, "min_impurity_decrease", least=0)
+        or_none(number, self.min_impurity_split, "min_impurity_split", least=0)
         number(self.min_weight_fraction_leaf, "min_weight_fraction_leaf", least=0, most=0.5)
         climbing = [family for family in families if family in ("oblique", "sphere")]
         if self.lookahead > 1 and climbing:
@@ -202,7 +208,9 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         families = check_families(self.questions)
         names = getattr(self, "feature_names_in_", None)
         fewest, light = int(self.min_samples_leaf), float(self.min_weight_fraction_leaf)
-        return Search(encoded, codes, columns, measure, families, fewest, light, names), rows
+        pure = self.min_impurity_split
+        purest = None if pure is None else float(pure)
+        return Search(encoded, codes, columns, measure, families, fewest, light, names, purest), rows
 
     def _validate(self, X: Any, y: ArrayLike | None = None, *, fitting: bool = False) -> tuple[Any, Any]:
         """X as a table with a shape, of numbers if no column holds levels; and the labels, in fit."""
@@ -290,6 +298,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             search.fewest,
             search.lightest,
             float(self.min_impurity_decrease) * float(measure.total.sum()),
+            -1.0 if search.purest is None else search.purest,
             links,
             threshold,
             gains,

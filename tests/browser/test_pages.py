@@ -37,11 +37,17 @@ def complain(found):
 
 
 def pytest_generate_tests(metafunc):
-    """Each page at each width; with --quick at one of them, which are taken in turn, in one mode."""
+    """Each page at each width; with --quick at one of them, which are taken in turn, in one mode.
+
+    Without scripts each page, with --quick every fifth.
+    """
+    quick = metafunc.config.getoption("--quick")
+    if metafunc.function is test_page_without_scripts:
+        metafunc.parametrize("name", PAGES[::5] if quick else PAGES)
     if metafunc.function is not test_page:
         return
     names, widths = [*PAGES, "search.html"], list(checks.WIDTHS)
-    if metafunc.config.getoption("--quick"):
+    if quick:
         visits = [(name, widths[n % len(widths)]) for n, name in enumerate(names)]
     else:
         visits = [(name, width) for name in names for width in widths]
@@ -53,7 +59,6 @@ def test_page(browser, root, name, width, request):
     complain([f"{check}: {place}" for check, places in found.items() for place in places])
 
 
-@pytest.mark.parametrize("name", PAGES)
 def test_page_without_scripts(browser, root, name):
     complain(checks.unscripted(browser, root, name))
 

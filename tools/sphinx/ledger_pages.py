@@ -1,9 +1,11 @@
 """Sphinx extension: the pages that are made from the ledger, the errata and the benchmarks.
 
-Directives, each without content: ``theorem-ledger``, ``source-map``, ``lecture-list``, ``lecture-plan``,
-``errata-errors``, ``errata-slips``, ``errata-right`` and ``benchmark-table``. Their text is MyST, which the
-page's own parser reads, so every reference in it is checked by the build like any other. It is kept in a file
-beside what Sphinx keeps, and written again only when it has changed: only then is the page read again.
+Directives without content: ``theorem-ledger``, ``source-filter``, ``source-map``, ``lecture-list``,
+``errata-filter``, ``errata-errors``, ``errata-more``, ``errata-slips``, ``errata-right`` and
+``benchmark-table``; and, with a lecture for its argument, ``lecture-introduction`` and ``lecture-slides``.
+Their text is MyST, which the page's own parser reads, so every reference in it is checked by the build like
+any other. It is kept in a file beside what Sphinx keeps, and written again only when it has changed: only
+then is the page read again.
 
 It also puts anchors where the notebooks have none: ``proof-LABEL`` before the proof of a statement and
 ``witness-LABEL`` before the cell that witnesses it (a second one gets ``-2``).
@@ -54,12 +56,17 @@ def source(item: str) -> str:
     return f"{{ref}}`{item} <{source_anchor(item)}>`"
 
 
-def table(head: tuple[str, ...], widths: tuple[int, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+def table(
+    head: tuple[str, ...],
+    widths: tuple[int, ...],
+    rows: Sequence[tuple[str, ...]],
+    look: str = "ledger-table",
+) -> Iterator[str]:
     """A list-table, whose cells may wrap: on a phone a column is about fifteen letters wide."""
     yield ":::::{list-table}"
     yield ":header-rows: 1"
     yield f":widths: {' '.join(map(str, widths))}"
-    yield ":class: ledger-table"
+    yield f":class: {look}"
     yield ""
     for row in (head, *rows):
         for column, cell in enumerate(row):
@@ -69,13 +76,6 @@ def table(head: tuple[str, ...], widths: tuple[int, ...], rows: Sequence[tuple[s
             yield from (f"    {line}".rstrip() for line in lines[1:])
     yield ":::::"
     yield ""
-
-
-def link(treatment: ledger.Treatment) -> str:
-    if not treatment.target:
-        return f"{{doc}}`/{treatment.place.document}`"
-    role = "prf:ref" if treatment.target_is_statement else "ref"
-    return f"{{{role}}}`{treatment.target}`"
 
 
 def theorem_ledger(book: Book) -> Iterator[str]:
@@ -118,82 +118,205 @@ def ledger_row(book: Book, s: Statement) -> tuple[str, str, str]:
     for what in ("proof", "witness"):
         if book.waiver(what, s.label):
             support.append(f"no {what} (see below)")
-    places = {s.place, *(w.place for w in witnesses)}
-    items = {i for t in book.treatments if t.place in places for i in t.items}
-    errata = {e for c in book.corrections if c.place in places for e in c.items}
-    errata |= {
-        e for e, entry in [*book.errata.items(), *book.right.items()] if s.label in entry.get("witnesses", ())
-    }
-    origin = [source(i) for i in book.items if i in items]
-    origin += [erratum(e) for e in [*book.errata, *book.right] if e in errata]
+    origin = [
+        source(i) for i, entry in book.items.items() if s.label in (entry.get("home"), *entry.get("also", ()))
+    ]
+    entries = [*book.errata.values(), *book.right.values()]
+    origin += [erratum(e["id"]) for e in entries if s.label in (e.get("corrected"), *e.get("witnesses", ()))]
     title = f"{{prf:ref}}`{s.label}`" + (f": {s.title}" if s.title else "")
     return title, ", ".join(support) or "—", ", ".join(origin) or "—"
 
 
+def source_filter(book: Book) -> Iterator[str]:
+    """What the items of the lectures can be filtered by."""
+    yield from facets(
+        {
+            "lecture": whose(book),
+            "part": {slug(part): part for part in dict.fromkeys(book.parts.values())},
+            "kind": {kind: kind for kind in ledger.KINDS},
+            "erratum": {"yes": "with an erratum", "no": "without"},
+        }
+    )
+
+
+def errata_filter(book: Book) -> Iterator[str]:
+    """What the errata can be filtered by."""
+    classes = {"A": "A: false", "B": "B: true with something added", "R": "R: true, and more is true"}
+    classes |= {"C": "C: a slip", "right": "looks wrong, is right"}
+    yield from facets({"lecture": whose(book), "class": {slug(key): text for key, text in classes.items()}})
+
+
+def whose(book: Book) -> dict[str, str]:
+    """The lectures by name and author."""
+    return {slug(name): f"{name}: {lecture['author']}" for name, lecture in book.lectures.items()}
+
+
 def source_map(book: Book) -> Iterator[str]:
-    """Each lecture, item by item, and where the book treats it."""
-    where: dict[str, list[str]] = {}
-    for treatment in book.treatments:
-        for item in treatment.items:
-            if link(treatment) not in where.setdefault(item, []):
-                where[item].append(link(treatment))
+    """Each lecture, item by item, and the one place where the book treats it."""
     for name, lecture in book.lectures.items():
         yield f"({lecture_anchor(name)})="
-        yield f"## {name}: {lecture['title']}"
+        yield f"## {lecture['author']}: {lecture['title']}"
         yield ""
-        yield (
-            f"{lecture['author']}; {lecture['institution']}; {lecture['date']} "
-            f"{{cite}}`{lecture['cite']}`. Follows {lecture['follows']}."
-        )
+        yield f"{introduction(name, lecture)} {{doc}}`Slide by slide <{lecture_page(name)}>`."
         yield ""
         rows = [
             (
-                f"({source_anchor(item)})=\n{item}",
-                f"{entry['summary']} *({entry['where']})*",
-                ", ".join(where.get(item, ["nothing to treat"])),
+                f"({source_anchor(item)})=\n{item}\n\n{mark(**facets_of(book, item))}",
+                f"{entry['summary']} *({place(entry)})*",
+                entry["kind"],
+                homes(book, item),
+                ", ".join(erratum(e) for e in book.errata_of_item(item)),
             )
             for item, entry in lecture["items"].items()
         ]
-        yield from table(("Item", "What it is", "Where"), (16, 50, 34), rows)
+        head = ("Item", "What the lecture says, and where", "Kind", "In the book", "Erratum")
+        yield from table(head, (10, 42, 12, 24, 12), rows, "ledger-table cards")
+    yield ""
+
+
+def facets_of(book: Book, item: str) -> dict[str, str]:
+    home = book.home(item)
+    return {
+        "lecture": item.split(".")[0],
+        "part": slug(book.parts.get(home.document, "") if home else ""),
+        "kind": book.items[item]["kind"],
+        "erratum": "yes" if book.errata_of_item(item) else "no",
+    }
+
+
+def slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def facets(values: dict[str, dict[str, str]]) -> Iterator[str]:
+    """What the entries of a page can be filtered by: web/static/filter.js puts the controls in this place."""
+    yield "```{raw} html"
+    yield f'<script type="application/json" class="facets">{json.dumps(values)}</script>'
+    yield "```"
+    yield ""
+
+
+def mark(**values: str) -> str:
+    """A comment that becomes classes of the row or the entry in which it stands."""
+    return "% facets " + " ".join(f"{name}--{slug(value)}" for name, value in values.items() if value)
+
+
+def lecture_page(name: str) -> str:
+    return f"/appendix/lectures/{name.lower()}"
+
+
+def introduction(name: str, lecture: dict[str, Any]) -> str:
+    """Whose lecture it is, what it follows, and how much of what it has."""
+    kinds = Counter(entry["kind"] for entry in lecture["items"].values())
+    counts = ", ".join(f"{kinds[kind]} {plural(kind, kinds[kind])}" for kind in ledger.KINDS if kinds[kind])
+    origin = f"{lecture['institution']}, {lecture['date']} {{cite}}`{lecture['cite']}`"
+    return (
+        f"{origin}, after {lecture['follows']}. {len(lecture['items'])} items, here called {name}: {counts}."
+    )
+
+
+def plural(kind: str, count: int) -> str:
+    return kind if count == 1 else f"{kind}s"
+
+
+def place(entry: dict[str, Any]) -> str:
+    """Where an item stands in its lecture, in the lecture's own words."""
+    more = f", {entry['where']}" if "where" in entry else ""
+    return f"“{entry['slide']}”{more}"
+
+
+def homes(book: Book, item: str) -> str:
+    """A link to the place that treats an item; then, said to be such, the other places."""
+    home = book.home(item)
+    if home is None:
+        return book.items[item].get("nothing", "")
+    also = [book.labels[label].link for label in book.items[item].get("also", ()) if label in book.labels]
+    return home.link + (f"; also in {', '.join(also)}" if also else "")
 
 
 def lecture_list(book: Book) -> Iterator[str]:
-    """The lectures, with a link to each one's part of the source map."""
+    """The lectures, with a link to each one's page."""
     for name, lecture in book.lectures.items():
         yield (
-            f"- {{ref}}`{lecture['title']} <{lecture_anchor(name)}>`: {lecture['author']}, "
+            f"- {{doc}}`{lecture['title']} <{lecture_page(name)}>`: {lecture['author']}, "
             f"{lecture['date']}; {len(lecture['items'])} items."
         )
 
 
-def lecture_plan(book: Book) -> Iterator[str]:
-    """Each lecture, chapter by chapter: the items that a chapter owns, and what else it treats."""
-    treated: dict[str, set[str]] = {}
-    for treatment in book.treatments:
-        name = treatment.place.document.split("/")[-1]
-        treated.setdefault(name, set()).update(treatment.items)
-    for name, lecture in book.lectures.items():
-        rows = []
-        for chapter in book.chapters:
-            own = [item for item, entry in lecture["items"].items() if entry["owner"] == chapter]
-            also = [item for item in lecture["items"] if item in treated.get(chapter, set()) - set(own)]
-            parts = [runs(own, lecture)] if own else []
-            parts += [f"*also* {runs(also, lecture)}"] if also else []
-            if parts:
-                rows.append((f"{{doc}}`/chapters/{chapter}`", "; ".join(parts)))
-        yield f"### {name}: {lecture['author']}, {lecture['date']}"
-        yield ""
-        yield from table(("Chapter", "Items"), (50, 50), rows)
+def slides(lecture: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """The lecture's slides or sections in order: title, and the items on it."""
+    return [
+        (title, list(items))
+        for title, items in groupby(lecture["items"], key=lambda i: lecture["items"][i]["slide"])
+    ]
 
 
-def runs(chosen: list[str], lecture: dict[str, Any]) -> str:
-    """The items, neighbours of the lecture joined: K.3 – K.5, K.9."""
-    found = []
-    for is_chosen, run in groupby(lecture["items"], key=set(chosen).__contains__):
+def lecture_slides(book: Book, name: str) -> Iterator[str]:
+    """A lecture in its own order: which chapter, what to change, and slide by slide."""
+    lecture = book.lectures[name]
+    yield "## Which chapter treats what"
+    yield ""
+    rows = []
+    for document, run in groupby(
+        lecture["items"], key=lambda i: home.document if (home := book.home(i)) else ""
+    ):
         first, *rest = run
-        if is_chosen:
-            found.append(f"{first} – {rest[-1]}" if rest else first)
-    return ", ".join(found)
+        span = f"{first} – {rest[-1]}" if rest else first
+        titles = list(dict.fromkeys(lecture["items"][i]["slide"] for i in (first, *rest)))
+        shown = f"“{titles[0]}”" + (f" to “{titles[-1]}”" if len(titles) > 1 else "")
+        rows.append(
+            (shown, f"{{ref}}`{span} <{source_anchor(first)}>`", f"{{doc}}`/{document}`" if document else "—")
+        )
+    yield from table(("Slides or sections", "Items", "Chapter"), (44, 20, 36), rows)
+    yield from to_change(book, name)
+    yield "## Slide by slide"
+    yield ""
+    yield "Each line: what the lecture says, and where the book treats it."
+    yield ""
+    for title, items in slides(lecture):
+        yield f"### {title}"
+        yield ""
+        for item in items:
+            entry = lecture["items"][item]
+            where = f" ({entry['where']})" if "where" in entry else ""
+            errata = "".join(f" **{erratum(e)}**" for e in book.errata_of_item(item))
+            what = f"{entry['kind']}{where}: {entry['summary']}"
+            yield f"- {source(item)}, {what} → {homes(book, item)}.{errata}"
+        yield ""
+
+
+def to_change(book: Book, name: str) -> Iterator[str]:
+    """The errata of a lecture in the order of its slides."""
+    order = list(book.items)
+    entries = sorted(
+        errata_of(book, name), key=lambda e: min((order.index(i) for i in e.get("items", ())), default=0)
+    )
+    yield "## What to change"
+    yield ""
+    for head, classes in (("Errors", "AB"), ("True, and more is true", "R")):
+        chosen = [entry for entry in entries if entry["class"] in classes]
+        if not chosen:
+            continue
+        yield f"### {head}"
+        yield ""
+        for e in chosen:
+            yield f"- {erratum(e['id'])} (class {e['class']}), {e['where']}"
+            yield ""
+            for label, key in (
+                ("It says", "says"),
+                ("More is true" if classes == "R" else "Right is", "right"),
+            ):
+                yield from (f"  {line}".rstrip() for line in f"*{label}:* {e[key]}".splitlines())
+                yield ""
+    slips = [
+        (f"{erratum(e['id'])}: {slip['where']}", slip["says"], slip["right"])
+        for e in entries
+        for slip in e.get("slips", ())
+    ]
+    if slips:
+        yield "### Slips of the pen"
+        yield ""
+        yield from table(("Where", "Printed", "Read"), (36, 32, 32), slips)
 
 
 # Errata stand in the order of the lectures, in each by number; errata.yml has them as they came.
@@ -201,13 +324,22 @@ def runs(chosen: list[str], lecture: dict[str, Any]) -> str:
 
 def errata_errors(book: Book) -> Iterator[str]:
     """What is wrong in the lectures, in full."""
-    parts = (("It says", "says"), ("Right is", "right"), ("Why", "why"))
+    yield from errata_in_full(book, "AB", (("It says", "says"), ("Right is", "right"), ("Why", "why")))
+
+
+def errata_more(book: Book) -> Iterator[str]:
+    """What is true in the lectures as it stands, where more is true."""
+    yield from errata_in_full(book, "R", (("It says", "says"), ("More is true", "right"), ("Why", "why")))
+
+
+def errata_in_full(book: Book, classes: str, parts: tuple[tuple[str, str], ...]) -> Iterator[str]:
     for name, lecture in book.lectures.items():
-        yield f"### {name}: {lecture['author']}, {lecture['date']}"
-        yield ""
-        for entry in errata_of(book, name):
-            if "slips" not in entry:
-                yield from erratum_in_full(book, entry, parts)
+        entries = [e for e in errata_of(book, name) if e["class"] in classes and "slips" not in e]
+        if entries:
+            yield f"### {name}: {lecture['author']}, {lecture['date']}"
+            yield ""
+        for entry in entries:
+            yield from erratum_in_full(book, entry, parts)
 
 
 def errata_slips(book: Book) -> Iterator[str]:
@@ -217,8 +349,10 @@ def errata_slips(book: Book) -> Iterator[str]:
         for number, slip in enumerate(entry.get("slips", ())):
             where = slip["where"]
             if number == 0:
-                place = corrected(book, entry) or entry["no-correction"]
-                where = f"({erratum_anchor(entry['id'])})=\n**{entry['id']}** {where} ({place})"
+                label = book.labels.get(entry.get("corrected", ""))
+                corrected = label.link if label else entry["no-correction"]
+                where = f"({erratum_anchor(entry['id'])})=\n**{entry['id']}** {where} ({corrected})"
+            where += "\n\n" + mark(lecture=entry["id"][2:].split(".")[0], **{"class": "C"})
             rows.append((where, slip["says"], slip["right"]))
     yield from table(("Where (corrected in)", "Printed", "Read"), (36, 32, 32), rows)
 
@@ -240,9 +374,12 @@ def number_of(entry: dict[str, Any]) -> int:
 
 def erratum_in_full(book: Book, entry: dict[str, Any], parts: tuple[tuple[str, str], ...]) -> Iterator[str]:
     yield f"({erratum_anchor(entry['id'])})="
-    kind = f" (class {entry['class']})" if "class" in entry else ""
+    kind = f" (class {entry['class']})" if entry.get("class", "R") != "R" else ""
     yield f":::::{{admonition}} {entry['id']}{kind}: {entry['where']}"
     yield ":class: erratum"
+    yield ""
+    lectures = [item.split(".")[0] for item in entry.get("items", ())]
+    yield mark(lecture=lectures[0] if lectures else "", **{"class": entry.get("class", "right")})
     yield ""
     for head, key in parts:
         yield from f"**{head}:** {entry[key]}".splitlines()
@@ -253,15 +390,10 @@ def erratum_in_full(book: Book, entry: dict[str, Any], parts: tuple[tuple[str, s
     ]
     items = ", ".join(source(item) for item in entry["items"])
     shown = f"**Shown by** the {' and the '.join(links)}. **Concerns** {items}."
-    where = corrected(book, entry)
-    yield f"{shown} **Corrected in** {where}." if where else shown
+    label = book.labels.get(entry.get("corrected", ""))
+    yield f"{shown} **Corrected in** {label.link}." if label else shown
     yield ":::::"
     yield ""
-
-
-def corrected(book: Book, entry: dict[str, Any]) -> str:
-    """Links to the places of the book that correct an erratum."""
-    return ", ".join(dict.fromkeys(link(c) for c in book.corrections if entry["id"] in c.items))
 
 
 def benchmark_table(book: Book) -> Iterator[str]:
@@ -290,10 +422,12 @@ def benchmark_table(book: Book) -> Iterator[str]:
 
 TEXTS: dict[str, Callable[[Book], Iterator[str]]] = {
     "theorem-ledger": theorem_ledger,
+    "source-filter": source_filter,
     "source-map": source_map,
     "lecture-list": lecture_list,
-    "lecture-plan": lecture_plan,
+    "errata-filter": errata_filter,
     "errata-errors": errata_errors,
+    "errata-more": errata_more,
     "errata-slips": errata_slips,
     "errata-right": errata_right,
     "benchmark-table": benchmark_table,
@@ -317,20 +451,36 @@ def write_texts(app: Sphinx) -> None:
     book = ledger.read(Path(app.srcdir))
     for directive, lines in TEXTS.items():
         keep(app, directive, "\n".join(lines(book)))
+    for name in book.lectures:
+        keep(app, f"lecture-slides-{name}", "\n".join(lecture_slides(book, name)))
+        keep(app, f"lecture-introduction-{name}", introduction(name, book.lectures[name]))
 
 
 class KeptText(SphinxDirective):
-    """Parses the text that is kept under the directive's name."""
+    """Parses the text that is kept under the directive's name, and under its argument if it has one."""
+
+    optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        file = kept_text(self.env.app, self.name)
+        file = kept_text(self.env.app, "-".join([self.name, *self.arguments]))
         self.env.note_dependency(str(file))
         holder = nodes.container()
         content = StringList(
             file.read_text(encoding="utf-8").split("\n"), source=self.env.doc2path(self.env.docname)
         )
         self.state.nested_parse(content, 0, holder, match_titles=True)
-        return holder.children
+        return holder.children  # the sections are in the page already
+
+
+def mark_entries(app: Sphinx, doctree: nodes.document) -> None:
+    """Give the rows and entries that hold a comment of `mark` their classes."""
+    for comment in list(doctree.findall(nodes.comment)):
+        if (text := comment.astext()).startswith("facets "):
+            marked = comment.parent
+            while not isinstance(marked, nodes.row | nodes.Admonition):
+                marked = marked.parent
+            marked["classes"] += ["entry", *text.split()[1:]]
+            comment.parent.remove(comment)
 
 
 def witness_anchor(label: str, number: int) -> str:
@@ -360,8 +510,9 @@ def add_anchors(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    for directive in TEXTS:
+    for directive in (*TEXTS, "lecture-introduction", "lecture-slides"):
         app.add_directive(directive, KeptText)
     app.connect("builder-inited", write_texts)
     app.connect("doctree-read", add_anchors)
+    app.connect("doctree-read", mark_entries)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -46,6 +46,10 @@ class Measure:
             self.scale = 2.0 ** (61 - np.ceil(np.log2(x[-1] + 2)))
             self.table = np.round(x * self.scale).astype(np.int64)
 
+    def impurity(self, counts: Floats) -> float:
+        """Of a node."""
+        return float(impurities(counts[None] / counts.sum(), self.criterion, self.costs)[0])
+
     def gain(self, no: Floats, yes: Floats) -> float:
         """The total decrease: that of the impurity, times the weight of the node."""
         from ...jit import tree as jit

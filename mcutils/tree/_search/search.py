@@ -26,11 +26,12 @@ class Search:
         fewest: int,
         lightest: float = 0.0,
         names: Sequence[str] | None = None,
+        purest: float | None = None,
     ):
         self.X, self.codes, self.columns, self.measure = X, codes, columns, measure
         # of equal questions the numerical and categorical win
         self.families = tuple(sorted(families, key=lambda family: family not in ("numerical", "categorical")))
-        self.names = names
+        self.names, self.purest = names, purest
         self.fewest, self.lightest = fewest, lightest * float(measure.total.sum()) * (1.0 - 1e-12)
         self.n_levels = columns.n_levels
         self.width = int(self.n_levels.max(initial=0))
@@ -69,7 +70,9 @@ class Search:
     def is_open(self, node: Node, fewest_split: int = 2) -> bool:
         """Whether a node is impure and large enough."""
         large = len(node) >= max(fewest_split, 2 * self.fewest) and node.total.sum() >= 2 * self.lightest
-        return bool(large and (node.total > 0).sum() > 1)
+        if not large or (node.total > 0).sum() < 2:
+            return False
+        return self.purest is None or self.measure.impurity(node.total) > self.purest * (1 + 1e-12)
 
     def best(self, node: Node, ahead: int = 1) -> Candidate | None:
         """The best question, looking ``ahead`` levels ahead."""

@@ -191,7 +191,7 @@
         return `<tr class="${own ? "mc-chosen" : ""}"><th scope="row">${escape(data.classifiers[c])}${own ? '<i class="mc-heard">, the baseline</i>' : ""}</th>
           ${cells.join("")}<td>${tenths(rows[c].mean)}</td><td>${tenths(rows[c].median)}</td></tr>`;
       };
-      table.innerHTML = `<caption>Test error in per cent, mean of ten splits, and verdicts against ${escape(data.classifiers[baseline])}</caption>
+      table.innerHTML = `<caption><span>Test error in per cent, mean of ten splits, and verdicts against ${escape(data.classifiers[baseline])}</span></caption>
         <thead><tr>${[NAME, ...shown.map((s) => names[s]), MEAN, MEDIAN].map(head).join("")}</tr></thead>
         <tbody>${sorted(values(rows), state.down).map(line).join("")}</tbody>`;
       box.querySelectorAll("select").forEach((select) => (select.value = state[select.dataset.set]));

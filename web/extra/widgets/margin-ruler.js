@@ -83,7 +83,7 @@
   const xOf = (v) => PLOT.left + ((PLOT.right - PLOT.left) * (v - PLOT.low)) / (PLOT.high - PLOT.low);
   const yOf = (share) => PLOT.bottom - (PLOT.bottom - PLOT.top) * share;
 
-  const percent = (share) => `${(100 * share).toFixed(1)} %`;
+  const percent = (share) => `${(100 * share).toFixed(1)}%`;
   const times = (nu) => (nu >= 1 ? `× ${Number(nu.toPrecision(3))}` : `÷ ${Number((1 / nu).toPrecision(3))}`);
 
   const outline = (list) =>
@@ -130,7 +130,7 @@
     const shaded = area(staircase(margins, nu), 0, rho);
     const counts = [negative, nonpositive].map((share) => Math.round(share * margins.length));
     const wrong = counts[0] === counts[1] ? counts[0] : counts.join(" to "); // ties may go either way
-    return `Scores ${times(nu)}: ${wrong} of ${margins.length} predictions wrong, as for every factor. Shaded area ${shaded.toFixed(3)}, divided by ρ = ${rho.toFixed(1)}: margin loss ${percent(loss)}.`;
+    return `Scores ${times(nu)}: ${wrong} of ${margins.length} predictions wrong; no factor changes this. Shaded area ${shaded.toFixed(3)}, divided by ρ = ${rho.toFixed(1)}: margin loss ${percent(loss)}.`;
   }
 
   const CONTROLS = `
