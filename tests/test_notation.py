@@ -1,9 +1,17 @@
-"""The dictionary of the notation page: the same classifier under the constants of the five lectures."""
+"""The notation: the constants of the five lectures name the same classifier; every chapter has its symbols;
+and the search (web/static/find.js), in a JavaScript engine without a page."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 from cvxopt import matrix, solvers
+from py_mini_racer import MiniRacer
 
+ROOT = Path(__file__).parents[1]
 M_EXAMPLES, DIMENSION = 30, 3
 
 
@@ -48,3 +56,74 @@ def test_at_two_classes_c_of_the_multiclass_classifier_is_2c_of_the_binary_one(s
     np.testing.assert_allclose(w1, -w2, atol=1e-6)
     np.testing.assert_allclose(w1 - w2, model(rows, norm=1, slack=2 * C), atol=1e-6)
     assert np.abs(w1 - w2 - model(rows, norm=1, slack=C)).max() > 1e-3  # C itself is not right
+
+
+def test_each_chapter_has_its_symbols() -> None:
+    chapters = re.findall(r"file: chapters/(\w+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "appendix/notation").glob("*.md"))
+    assert sorted(re.findall(r"^\(sec-notation-(\w+)\)=\n## ", pages, re.MULTILINE)) == sorted(chapters)
+    home = (ROOT / "appendix/notation.md").read_text(encoding="utf-8")
+    listed = home.split("## Chapter by chapter")[1].split("(sec-")[0]
+    assert re.findall(r"<sec-notation-(\w+)>", listed) == chapters
+
+
+# the formulas of the symbols of a row, and its words
+ROWS = [
+    ([r"\gamma", r"\gamma_t"], "edge of a weak learner"),
+    ([r"\Gamma_d(n)"], "Sauer's sum"),
+    ([r"\varepsilon_D(h)", r"\mathcal F_y"], "weighted error"),
+    ([r"f_{yr}", r"\hat R_{S,\rho}(f)"], "pairwise score, one-vs-one"),
+    ([r"\operatorname{Ndim}(\mathcal H)", r"\beta"], "Natarajan dimension, “alphas” in code"),
+    ([r"\theta", r"\R", r"L"], "anything; 0–1 loss"),
+]
+
+
+@pytest.fixture(scope="module")
+def search() -> Iterator[MiniRacer]:
+    context = MiniRacer()
+    context.eval((ROOT / "web/static/find.js").read_text(encoding="utf-8"))
+    yield context
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("γ", [0]),
+        ("gamma", [0]),
+        (r"\gamma", [0]),
+        ("$\\gamma_t$", [0]),
+        (r"\gamma_{t}", [0]),
+        ("γ_t", [0]),
+        ("Gamma", [1]),
+        ("GAMMA", [0, 1]),  # no such capitals: any
+        ("epsilon", [2]),
+        ("ϵ", [2]),
+        ("eta", []),  # no part of beta, nor of theta
+        ("beta", [4]),
+        ("F", [2]),
+        ("f", [3]),
+        (r"\mathcal F", [2]),
+        ("f_y", [3]),
+        ("F_y", [2]),
+        ("R", [3, 5]),  # and the real numbers
+        ("rho", [3]),
+        ("Ndim", [4]),
+        ("ndim", [4]),
+        ("natara", [4]),
+        ("weak", [0]),
+        ("Weighted error", [2]),
+        ("error ε", [2]),
+        ("error γ", []),
+        ("0-1", [5]),
+        ("one-vs-one", [3]),
+        ("L", [5]),
+        ("l", [5]),  # no such letter: any
+        ("", [0, 1, 2, 3, 4, 5]),
+        ("nothing like it", []),
+    ],
+)
+def test_what_the_search_finds(search: MiniRacer, typed: str, found: list[int]) -> None:
+    rows = f"{json.dumps(ROWS)}.map((row) => mcFind.row(...row))"
+    hits = json.loads(str(search.eval(f"JSON.stringify(mcFind.find({json.dumps(typed)}, {rows}))")))
+    assert [n for n, hit in enumerate(hits) if hit] == found

@@ -154,6 +154,20 @@ CAPTION = re.compile(
 CURRENT = re.compile(r'<li class="[^"]*\bcurrent\b')
 
 
+# what unfolds the pages below a page: an icon without a name
+BELOW = re.compile(r"(<a\b[^>]*>)((?:(?!</a>).)*)(</a><details[^>]*><summary)>", re.DOTALL)
+
+
+def name_below(found: re.Match[str]) -> str:
+    """With the name of the page above them.
+
+    >>> BELOW.sub(name_below, '<a href="#">A <code>b</code></a><details><summary><i></i>')
+    '<a href="#">A <code>b</code></a><details><summary aria-label="Below A b"><i></i>'
+    """
+    title = re.sub(r"<[^>]*>", "", found[2]).replace('"', "&quot;")
+    return f'{found[1]}{found[2]}{found[3]} aria-label="Below {title}">'
+
+
 def parts_of(contents: str) -> list[Part]:
     """The table of contents by part: a list without a caption belongs to the part before it.
 
@@ -163,7 +177,7 @@ def parts_of(contents: str) -> list[Part]:
     Part(caption='', pages='<ul>1</ul>', current=False)
     Part(caption='A', pages='<ul><li class="current">2</li></ul><ul>3</ul>', current=True)
     """
-    pieces = ["", *CAPTION.split(str(contents))]
+    pieces = ["", *CAPTION.split(BELOW.sub(name_below, str(contents)))]
     parts = [
         Part(caption, pages.strip(), bool(CURRENT.search(pages)))
         for caption, pages in zip(pieces[::2], pieces[1::2], strict=True)
