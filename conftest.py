@@ -129,7 +129,8 @@ class Chapter(IPyNbFile):
             yield Sight.from_parent(self, name="Sight")
         if any(breaks.spoken(self.nb)):
             self.broken = None
-            yield Broken.from_parent(self, name="Broken")
+            if not self.config.option.no_mutants:
+                yield Broken.from_parent(self, name="Broken")
         if not (quick or self.config.option.no_mutants):
             for index, cell in witnesses:
                 # names must differ: a statement can have two witnesses
