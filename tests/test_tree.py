@@ -416,6 +416,11 @@ def test_pure_enough_is_a_share_whatever_is_rounded():
     model = DecisionTree("misclassification", min_impurity_split=0.3)  # 1 - 0.7 is more than 0.3 as a float
     assert model.fit(X, y).get_n_leaves() == 1
     assert model.fit(X[:9], y[1:]).get_n_leaves() == 2
+    # one of a million: the difference 1 - 0.999999 is larger by 3e-11 of it
+    many, last = np.arange(10.0**6)[:, None], (np.arange(10**6) == 10**6 - 1).astype(int)
+    for options in ({}, {"lookahead": 2}):
+        rare = DecisionTree("misclassification", min_impurity_split=1e-6, **options)
+        assert rare.fit(many, last).get_n_leaves() == 1
     # 0 is another thing than no limit where a mistake costs nothing
     free = DecisionTree("misclassification", cost=np.zeros((2, 2)), min_impurity_split=0.0)
     assert (

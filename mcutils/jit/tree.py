@@ -633,18 +633,19 @@ def take(heap, where, priority, length, p):
 
 @compiled
 def impurity(criterion, counts, costs):
-    """The impurity of a node."""
-    k, size, value, top = len(counts), weight_of(counts), 0.0, 0.0
+    """The impurity of a node; whole counts give a share of mistakes without a rounded difference."""
+    k, size, value, top, others = len(counts), weight_of(counts), 0.0, 0.0, 0.0
     if criterion == MISCLASSIFICATION and len(costs) > 0:
         return cheapest(counts / size, costs)
     for c in range(k):
         p = counts[c] / size
-        top = max(top, p)
+        others += min(top, counts[c])
+        top = max(top, counts[c])
         if criterion == GINI:
             value += p * (1.0 - p)
         elif p > 0.0:
             value -= p * np.log2(p)
-    return 1.0 - top if criterion == MISCLASSIFICATION else value
+    return others / size if criterion == MISCLASSIFICATION else value
 
 
 @compiled

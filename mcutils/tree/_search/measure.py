@@ -47,7 +47,9 @@ class Measure:
             self.table = np.round(x * self.scale).astype(np.int64)
 
     def impurity(self, counts: Floats) -> float:
-        """Of a node."""
+        """Of a node; whole counts give a share of mistakes without a rounded difference."""
+        if self.criterion == "misclassification" and not len(self.costs):
+            return float(np.delete(counts, counts.argmax()).sum() / counts.sum())
         return float(impurities(counts[None] / counts.sum(), self.criterion, self.costs)[0])
 
     def gain(self, no: Floats, yes: Floats) -> float:
