@@ -10,6 +10,7 @@ import pytest
 import tinycss2
 import yaml
 from mini_book import ROOT, copy_to, python
+from py_mini_racer import MiniRacer
 
 from tools.sphinx import figures, guesses
 from tools.sphinx.bundle import used
@@ -288,6 +289,24 @@ def test_no_page_loads_what_only_some_readers_need(pages: dict[str, Page]):
             waited_for = [a["src"] for a in page.all("script") if "src" in a and "defer" not in a]
             assert waited_for == [], name
             assert "const DOCUMENTATION_OPTIONS" in page.text
+
+
+@pytest.mark.ci
+def test_the_index_of_the_search_names_what_the_pages_have(book: Path, pages: dict[str, Page]):
+    html = book / "_build" / "html"
+    context = MiniRacer()
+    context.eval((html / "_static" / "search-index.js").read_text(encoding="utf-8"))
+    index = json.loads(str(context.eval("JSON.stringify(mcSearchIndex)")))
+    names = [address.removesuffix(".html") for address in index["pages"]]
+    assert set(names) == pages.keys() - {"search", "genindex"}
+    places = {(names[page], anchor): (title, note) for _, page, anchor, title, note in index["entries"]}
+    assert places["appendix/everything", ""] == ("A page with everything", "E")
+    assert places["appendix/everything", "thm-one"] == ("Theorem E.1", "Theorem E.1")  # it has no title
+    assert "Theorem 1.1" in {note for _, note in places.values()}
+    for (page, anchor), _ in places.items():
+        assert not anchor or f'id="{anchor}"' in pages[page].text, (page, anchor)
+    for page in pages.values():  # which load it when somebody comes to a search field
+        assert "search-index" not in page.text
 
 
 @pytest.mark.ci
