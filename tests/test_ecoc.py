@@ -308,10 +308,10 @@ def test_wrong_columns_that_known_codes_repair(code, repairs):
 
 
 @given(code=hnp.arrays(np.int8, st.tuples(st.integers(2, 5), st.integers(1, 5)), elements=st.integers(-1, 1)))
-def test_a_code_is_refused_just_when_it_cannot_work(code):
+def test_a_code_is_refused_if_and_only_if_it_is_not_usable(code):
     result = ecoc.report(code)
     if result.constant_columns or result.min_separation == 0:
-        with pytest.raises(ValueError, match="cannot work"):
+        with pytest.raises(ValueError, match="not usable"):
             ecoc.check_code(code)
     else:
         checked = ecoc.check_code(code.tolist())

@@ -194,7 +194,7 @@ def refused(code):
     try:
         ecoc.check_code(code)
     except ValueError as error:
-        return str(error).removeprefix("code cannot work: ").split(" (columns and classes")[0].split("; ")
+        return str(error).removeprefix("code is not usable: ").split(" (columns and classes")[0].split("; ")
     return []
 
 

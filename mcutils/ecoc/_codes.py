@@ -203,7 +203,7 @@ def _distinct_columns(k: int, n_columns: int, entries: Code, rng: np.random.Gene
 
 
 def check_code(code: ArrayLike) -> Code:
-    """The code as an int8 array, or a ValueError that names what cannot work.
+    """The code as an int8 array, or a ValueError that says why it is not usable.
 
     A code is refused when a class is never used (a row of zeros), when a column lacks +1 or -1 (its
     classifier would see one label only), and when no column has opposite signs in two rows (nothing that
@@ -223,7 +223,7 @@ def check_code(code: ArrayLike) -> Code:
     >>> check_code([[1, 1, 0], [-1, -1, 0], [1, 0, 1]])
     Traceback (most recent call last):
         ...
-    ValueError: code cannot work: column 3 (no -1); classes 1 and 3 have opposite signs in no column \
+    ValueError: code is not usable: column 3 (no -1); classes 1 and 3 have opposite signs in no column \
 (columns and classes counted from 1)
     """
     matrix = as_code(code)
@@ -241,7 +241,7 @@ def check_code(code: ArrayLike) -> Code:
     if faults:
         more = f"; and {len(faults) - 5} more faults" if len(faults) > 5 else ""
         raise ValueError(
-            f"code cannot work: {'; '.join(faults[:5])}{more} (columns and classes counted from 1)"
+            f"code is not usable: {'; '.join(faults[:5])}{more} (columns and classes counted from 1)"
         )
     return matrix
 
