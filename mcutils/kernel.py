@@ -366,7 +366,7 @@ def _own_diagonal(X: Any) -> Floats:
 
 
 precomputed = Kernel("precomputed", {}, _no_columns, _own_diagonal)
-"""The kernel whose inputs are its values: the rows of a Gram matrix in the place of points."""
+"""The kernel whose inputs are its values, in the rows of a Gram matrix, in the place of points."""
 
 
 def resolve(

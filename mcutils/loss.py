@@ -169,7 +169,7 @@ r"""The logistic loss :math:`\log(1 + e^{-z})`, with the natural logarithm."""
 linear_loss = MarginLoss("linear", np.negative, _linear_slope)
 r"""The linear loss :math:`-z`."""
 zero_one = MarginLoss("zero_one", _zero_one)
-r"""The zero-one loss :math:`\frac12 (1 - \operatorname{sign} z)`: 1/2 for a margin of 0."""
+r"""The zero-one loss :math:`\frac12 (1 - \operatorname{sign} z)`, 1/2 for a margin of 0."""
 
 LOSSES: dict[str, MarginLoss] = {
     one.name: one for one in (hinge, squared_hinge, exponential, logistic, linear_loss, zero_one)

@@ -161,6 +161,11 @@ def test_the_labels_of_statements_are_links(site):
         assert LABEL.findall(re.sub(r"<[^>]*>", "", page)) == []
 
 
+def test_no_sentence_is_taken_for_a_type(lists):
+    assert lists["mcutils.risk.Confusion.support"] == {}
+    assert [name for name, fields in lists.items() if "Type" in fields] == []
+
+
 @pytest.mark.parametrize("section", ["Parameters", "Attributes"])
 def test_a_list_has_the_names_of_the_docstring(lists, shown, section):
     listed = {name: fields[section] for name, fields in lists.items() if section in fields}

@@ -11,6 +11,7 @@ Each public module has a page in `appendix/api`, of the module's name: its docst
   lists are made by `napoleon_custom_sections`: as `:ivar coef_:` the name would be read as a reference.)
 - The signature of a dataclass shows no private fields, and defaults instead of what makes them. Where a
   private field has no default, no reader makes such an object: then the signature is left out.
+- What stands before a colon in the docstring of a property or a constant begins a sentence, and is no type.
 - A package of private files is read as if it were one file. autodoc takes the order of methods, and the text
   below a constant, from the source of the module that they are shown in, which only imports them.
 """
@@ -33,6 +34,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyObject
+from sphinx.ext.napoleon.docstring import NumpyDocstring
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
@@ -81,6 +83,11 @@ def class_signature(
         elif parameter.default is parameter.empty:
             return None, None
     return stringify_signature(inspect.Signature(shown), show_annotation=False), None
+
+
+def without_type(self: NumpyDocstring) -> tuple[str, list[str]]:
+    """In the place of what reads the docstring of a property or a constant, as type and words."""
+    return "", self.__class__(self._consume_to_end(), self._config).lines()
 
 
 def files_of(module: str) -> list[Path]:
@@ -289,6 +296,7 @@ class ListModules(SphinxPostTransform):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
+    NumpyDocstring._consume_inline_attribute = without_type  # type: ignore[assignment, method-assign]
     app.add_directive("module-summary", ModuleSummaryDirective)
     app.add_directive("module-list", ModuleListDirective)
     app.add_post_transform(ListModules)
