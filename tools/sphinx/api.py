@@ -287,6 +287,8 @@ class ListModules(SphinxPostTransform):
                 names.append(nodes.Text(", "))
             names.append(nodes.reference("", "", shown, refuri=f"{address}#{anchor}", internal=True))
         module = f"mcutils.{page.removeprefix(PAGES)}"
+        for link in doctree.findall(addnodes.pending_xref):
+            link["refdoc"] = self.env.docname  # where it will stand
         sections = doctree.findall(nodes.section)
         return (
             [link_to_document(page, self.env.docname, module)],
