@@ -260,6 +260,7 @@ def _products(X: Any, Z: Any) -> Floats:
 
 
 linear = Kernel("linear", {}, _products, _squares)
+r"""The linear kernel :math:`K(x, z) = \langle x, z \rangle`."""
 
 
 def polynomial(q: int, a: float = 1.0, b: float = 0.0) -> Kernel:
@@ -365,6 +366,7 @@ def _own_diagonal(X: Any) -> Floats:
 
 
 precomputed = Kernel("precomputed", {}, _no_columns, _own_diagonal)
+"""The kernel whose inputs are its values, in the rows of a Gram matrix, in the place of points."""
 
 
 def resolve(

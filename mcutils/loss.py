@@ -159,15 +159,22 @@ def _zero_one(z: Floats) -> Floats:
 
 
 hinge = MarginLoss("hinge", _hinge, _hinge_slope)
+r"""The hinge loss :math:`\max\{0, 1 - z\}`."""
 squared_hinge = MarginLoss("squared_hinge", _squared_hinge, _squared_hinge_slope)
+r"""The squared hinge loss :math:`\max\{0, 1 - z\}^2`."""
 exponential = ExponentialLoss("exponential", _exponential, _exponential_slope)
+r"""The exponential loss :math:`e^{-z}`."""
 logistic = MarginLoss("logistic", _logistic, _logistic_slope)
+r"""The logistic loss :math:`\log(1 + e^{-z})`, with the natural logarithm."""
 linear_loss = MarginLoss("linear", np.negative, _linear_slope)
+r"""The linear loss :math:`-z`."""
 zero_one = MarginLoss("zero_one", _zero_one)
+r"""The zero-one loss :math:`\frac12 (1 - \operatorname{sign} z)`, 1/2 for a margin of 0."""
 
 LOSSES: dict[str, MarginLoss] = {
     one.name: one for one in (hinge, squared_hinge, exponential, logistic, linear_loss, zero_one)
 }
+"""The losses by name, for :func:`get`."""
 
 
 def get(loss: str | MarginLoss | Callable[[Floats], Any]) -> MarginLoss:

@@ -14,7 +14,6 @@ ROOT = Path(__file__).resolve().parents[1]
 NEEDED = (
     "chapters/_template.ipynb",
     "_toc.yml",
-    "appendix/api.md",
     "mcutils/__init__.py",
     "mcutils/__init__.pyi",
     "CHANGELOG.md",
@@ -24,8 +23,9 @@ NEEDED = (
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
     """Of the repository, what a new chapter touches, and one chapter that is there."""
-    for file in (*NEEDED, "chapters/margin.ipynb", "mcutils/loss.py", "tests/test_jit.py"):
-        (tmp_path / file).parent.mkdir(exist_ok=True)
+    others = ("chapters/margin.ipynb", "mcutils/loss.py", "tests/test_jit.py", "appendix/api/loss.md")
+    for file in (*NEEDED, *others):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / file, tmp_path / file)
     (tmp_path / "mcutils" / "jit").mkdir()
     return tmp_path
@@ -46,7 +46,12 @@ def test_a_chapter_has_its_rooms_and_its_entries(book: Path):
     changed = {file for file in after if before.get(file) != after[file]}
     assert changed == {line.split()[1] for line in done}
     assert {line.split()[1] for line in done if line.startswith("written")} == changed - before.keys()
-    assert changed - before.keys() == {"chapters/voting.ipynb", "mcutils/voting.py", "tests/test_voting.py"}
+    assert changed - before.keys() == {
+        "appendix/api/voting.md",
+        "chapters/voting.ipynb",
+        "mcutils/voting.py",
+        "tests/test_voting.py",
+    }
     # nothing that was there is lost
     for file in changed & before.keys():
         old, new = before[file].decode().splitlines(), iter(after[file].decode().splitlines())
@@ -87,24 +92,32 @@ def test_the_module_is_listed_everywhere(book: Path):
     types = (book / "mcutils" / "__init__.pyi").read_text(encoding="utf-8")
     ast.parse(types)
     assert "    tree as tree,\n    voting as voting,\n)" in types
-    assert "automodule:: mcutils.voting" in (book / "appendix" / "api.md").read_text(encoding="utf-8")
+
+
+def test_the_module_has_a_page_as_the_others(book: Path):
+    chapter.begin("voting", book)
+    page = (book / "appendix" / "api" / "voting.md").read_text(encoding="utf-8")
+    other = (ROOT / "appendix" / "api" / "margin.md").read_text(encoding="utf-8")
+    assert page.replace("voting", "margin").splitlines()[1:] == other.splitlines()[1:]  # but for the title
+    toc = yaml.safe_load((book / "_toc.yml").read_text(encoding="utf-8"))
+    assert toc["parts"][-1]["chapters"][-1] == {"file": "appendix/api/voting"}
 
 
 def test_two_chapters_can_be_begun(book: Path):
     chapter.begin("voting", book)
     chapter.begin("aaa", book)
     toc = yaml.safe_load((book / "_toc.yml").read_text(encoding="utf-8"))
-    assert [entry["file"] for entry in toc["parts"][-2]["chapters"]][-2:] == [
-        "chapters/voting",
-        "chapters/aaa",
-    ]
+    documents = [entry["file"] for part in toc["parts"] for entry in part["chapters"]]
+    for folder, last in (("chapters", "frontier"), ("appendix/api", "plot")):
+        place = documents.index(f"{folder}/{last}")
+        assert documents[place + 1 : place + 3] == [f"{folder}/voting", f"{folder}/aaa"]
 
 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
         ("margin", "'margin' is taken: there is chapters/margin.ipynb"),
-        ("loss", "'loss' is taken: there is mcutils/loss.py"),
+        ("loss", "'loss' is taken: there is mcutils/loss.py and appendix/api/loss.md"),
         ("jit", "'jit' is taken: there is mcutils/jit and tests/test_jit.py"),
         ("Voting", "is no name of a topic"),
         ("vot-ing", "is no name of a topic"),
@@ -122,7 +135,7 @@ def test_a_name_that_is_taken_or_ill_formed_is_refused(book: Path, name: str, wh
     assert contents(book) == before
 
 
-@pytest.mark.parametrize("file", sorted({*NEEDED[1:]} - {"appendix/api.md"}))  # there it stands at the end
+@pytest.mark.parametrize("file", sorted(NEEDED[1:]))
 def test_a_file_without_a_place_stops_everything(book: Path, file: str):
     (book / file).write_text("nothing\n", encoding="utf-8")
     before = contents(book)

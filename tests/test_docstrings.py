@@ -1,13 +1,18 @@
 """The lists in the docstrings of mcutils are complete: every parameter, every attribute that a fit sets."""
 
 import inspect
+import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from docutils import nodes
+from docutils.utils import new_document
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
+from sphinx import addnodes
 from sphinx.pycode import ModuleAnalyzer
 
 from tools import docstrings, package
@@ -56,20 +61,87 @@ def test_a_section_is_read_name_by_name():
     assert docstrings.names(example, "Returns") == []
 
 
-def test_the_page_has_every_module():
-    page = (ROOT / "appendix" / "api.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\.\. automodule:: mcutils\.(\w+)$", page, re.MULTILINE)
+def test_every_module_has_a_page():
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / api.PAGES).glob("*.md")}
     internal = {"jit"}  # its functions take only what their callers have checked
-    assert sorted(listed) == sorted({*package.modules(), *package.WITH_THE_BOOK} - internal)
+    assert pages.keys() == {*package.modules(), *package.WITH_THE_BOOK} - internal
+    for name, page in pages.items():
+        assert re.findall(r"^\.\. automodule:: (.+)$", page, re.MULTILINE) == [f"mcutils.{name}"]
+        assert re.match(rf"# .+: `mcutils\.{name}`\n\n```{{module-summary}}\n```\n", page)
 
 
-def test_the_page_shows_a_package_as_one_file():
-    api.read_packages(None, "appendix/api", [".. automodule:: mcutils.tree"])
+def test_a_page_shows_a_package_as_one_file():
+    api.read_packages(None, "appendix/api/tree", [".. automodule:: mcutils.tree"])
     source = ModuleAnalyzer.for_module("mcutils.tree")
     assert source.find_attr_docs()["", "CRITERIA"] == ["The names of the impurities.", ""]
     methods = [source.tagorder[f"DecisionTree.{name}"] for name in ("fit", "apply", "predict", "text")]
     assert methods == sorted(methods)
     assert max(source.tagorder.values()) < len(source.tagorder)
+
+
+ROLES = {"thm-a-b": "prf:ref", "eq-a-c": "eq", "sec-a-d": "ref"}
+
+
+def defined(*content):
+    """A page that defines f, with this content."""
+    signature = addnodes.desc_signature("", "f(name='thm-a-b')", ids=["mcutils.a.f"], fullname="f")
+    description = addnodes.desc("", signature, addnodes.desc_content("", *content), objtype="function")
+    page = new_document("page")
+    page += nodes.section("", description)
+    return page
+
+
+def test_a_label_in_a_docstring_is_a_link():
+    text = nodes.paragraph(
+        "", "All of it (thm-a-b, part 2), by (eq-a-c). See sec-a-d; ", nodes.literal("", "thm-a-b")
+    )
+    page = defined(text)
+    assert list(api.link_labels(page, ROLES, "page")) == []
+    links = [
+        (link["refdomain"], link["reftype"], link["reftarget"])
+        for link in text.findall(addnodes.pending_xref)
+    ]
+    assert links == [("prf", "ref", "thm-a-b"), ("math", "eq", "eq-a-c")]
+    # the number of an equation brings its brackets
+    assert text.astext() == "All of it (thm-a-b, part 2), by eq-a-c. See sec-a-d; thm-a-b"
+    assert list(page.findall(addnodes.pending_xref)) == list(text.findall(addnodes.pending_xref))
+
+
+def test_a_label_that_the_book_does_not_have_is_named():
+    page = defined(nodes.paragraph("", "It holds (thm-a-b, lem-a-none)."))
+    assert list(api.link_labels(page, ROLES, "page")) == [("lem-a-none", "mcutils.a.f")]
+
+
+def test_the_summary_of_a_page_and_its_warning(tmp_path, caplog):
+    app = SimpleNamespace(
+        doctreedir=tmp_path, env=SimpleNamespace(docname="appendix/api/a", found_docs={"chapters/a"})
+    )
+    (tmp_path / "texts").mkdir()
+    api.kept_text(app, api.LABELS).write_text(json.dumps(ROLES), encoding="utf-8")
+    page = defined(nodes.paragraph("", "As in thm-a-b. And in lem-a-none."))
+    page[0].insert(0, api.ModuleSummary())
+    api.module_page(app, page)
+    assert "mcutils.a.f names lem-a-none, which is no label of the book" in caplog.text
+    assert [record.levelname for record in caplog.records] == ["WARNING"]  # an error to tools/site.py
+    derived, table, _ = page[0]
+    assert [link["reftarget"] for link in derived.findall(addnodes.pending_xref)] == ["/chapters/a"]
+    assert [entry.astext() for entry in table.findall(nodes.entry)] == [
+        "Name",
+        "What it is",
+        "f",
+        "As in thm-a-b.",
+    ]
+
+
+def test_a_summary_has_first_sentences():
+    formula = nodes.math("", "1.5 \\le x. ")
+    words = nodes.paragraph("", "AdaBoost.MH, where ", formula, nodes.Text(" is 1.5. Not more. Nor this."))
+    ((name, anchor, sentence),) = api.definitions(defined(words, nodes.paragraph("", "Never.")))
+    assert (name, anchor) == ("f", "mcutils.a.f")
+    assert [type(node) for node in sentence] == [nodes.Text, nodes.math, nodes.Text]
+    assert sentence[-1] == " is 1.5."
+    ((_, _, sentence),) = api.definitions(defined())
+    assert sentence == []
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLIC if docstrings.names(PUBLIC[name], "Parameters")])

@@ -3,9 +3,9 @@
     python -m tools.chapter NAME    (make chapter NAME=…)
 
 The notebook is a copy of chapters/_template.ipynb, which shows each convention once. Module and tests are as
-short as they can be. The chapter stands at the end of the last part of `_toc.yml`, where it moves no number;
-move its line to where it belongs. `sources.yml` needs nothing: each item of the lectures has its owner, and a
-new chapter takes items over by writing its name there.
+short as they can be. The chapter stands at the end of the last part of `_toc.yml`, where it moves no number,
+and its module's page after those of all others; move both lines to where they belong. `sources.yml` needs
+nothing: each item of the lectures has its owner; a new chapter takes items over by writing its name there.
 
 Everything is computed before anything is written, and a name that is taken or ill-formed is refused: so all
 files are written or none.
@@ -41,8 +41,10 @@ def test_what_is_public_exists():
     assert all(hasattr({name}, member) for member in {name}.__all__)
 '''
 
-API = """
-## {name}: `mcutils.{name}`
+PAGE = """# {name}: `mcutils.{name}`
+
+```{{module-summary}}
+```
 
 ```{{eval-rst}}
 .. automodule:: mcutils.{name}
@@ -64,7 +66,13 @@ def refuse(name: str, root: Path) -> None:
         )
     if name == TOPIC:
         raise Refusal(f"{name!r} is the name in the labels of {TEMPLATE}, so no chapter can have it.")
-    rooms = [f"chapters/{name}.ipynb", f"mcutils/{name}.py", f"mcutils/{name}", f"tests/test_{name}.py"]
+    rooms = [
+        f"chapters/{name}.ipynb",
+        f"mcutils/{name}.py",
+        f"mcutils/{name}",
+        f"tests/test_{name}.py",
+        f"appendix/api/{name}.md",
+    ]
     taken = [room for room in rooms if (root / room).exists()]
     if taken:
         raise Refusal(f"{name!r} is taken: there is {' and '.join(taken)}.")
@@ -98,6 +106,9 @@ def plan(name: str, root: Path) -> dict[str, str]:
         return (root / file).read_text(encoding="utf-8")
 
     toc = r"^  - numbered: 1\n    chapters:\n(?:      - file: chapters/\w+\n)+"
+    contents = inserted(text("_toc.yml"), toc, f"      - file: chapters/{name}\n", "_toc.yml")
+    page = r"^      - file: appendix/api/\w+\n"
+    contents = inserted(contents, page, f"      - file: appendix/api/{name}\n", "_toc.yml")
     list_of_modules = text("mcutils/__init__.py").partition("MODULES = (\n")
     if not list_of_modules[2]:
         raise Refusal("mcutils/__init__.py has no list MODULES any more, in which the module must stand.")
@@ -106,8 +117,8 @@ def plan(name: str, root: Path) -> dict[str, str]:
         f"chapters/{name}.ipynb": re.sub(rf"\b{TOPIC}(?=-)", name, text(TEMPLATE)),
         f"mcutils/{name}.py": MODULE.format(name=name),
         f"tests/test_{name}.py": TESTS.format(name=name),
-        "_toc.yml": inserted(text("_toc.yml"), toc, f"      - file: chapters/{name}\n", "_toc.yml"),
-        "appendix/api.md": text("appendix/api.md").rstrip("\n") + "\n" + API.format(name=name),
+        f"appendix/api/{name}.md": PAGE.format(name=name),
+        "_toc.yml": contents,
         "mcutils/__init__.py": head
         + begin
         + listed(rest, r'    "\w+",\n', f'    "{name}",\n', "mcutils/__init__.py"),
@@ -148,7 +159,7 @@ def main(arguments: list[str]) -> int:
         return 1
     print("\n".join(done))
     print(
-        f"\nNext: rewrite chapters/{arguments[0]}.ipynb, fill module and tests, move the line in _toc.yml.\n"
+        f"\nNext: rewrite chapters/{arguments[0]}.ipynb, fill module and tests, move its lines in _toc.yml.\n"
         "To undo it, remove what was written and take the added lines out of what was changed.\n"
         "CONTRIBUTING.md says how a chapter is made; MAINTAINING.md has the conventions."
     )

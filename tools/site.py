@@ -35,7 +35,7 @@ LOG = BUILD / "site.log"
 STATE = BUILD / "site.json"
 
 # Where a change has only the pages read again that depend on it: Sphinx tracks pages, of what their
-# directives read and of the docstrings on the page of mcutils; tools/sphinx/incremental.py tracks the
+# directives read and of the docstrings on the pages of mcutils; tools/sphinx/incremental.py tracks the
 # outputs of chapters.
 FOLLOWED = (
     "chapters/",

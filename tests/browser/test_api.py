@@ -1,6 +1,7 @@
-"""The page of mcutils in _build/html names what there is, as a reader sees it. No browser is started."""
+"""The pages of mcutils in _build/html name what there is, as a reader sees it. No browser is started."""
 
 import inspect
+import re
 from html.parser import HTMLParser
 from operator import attrgetter
 from pathlib import Path
@@ -9,8 +10,10 @@ import pytest
 
 import mcutils
 from tools import docstrings
+from tools.sphinx.api import LABEL
 
-PAGE = Path(__file__).parents[2] / "_build" / "html" / "appendix" / "api.html"
+SITE = Path(__file__).parents[2] / "_build" / "html"
+LARGEST = 1_500_000  # bytes of a page
 
 PUBLIC = {name: obj for name, obj in docstrings.public() if not name.startswith("mcutils.jit.")}
 
@@ -24,11 +27,14 @@ class Definitions(HTMLParser):
         self.inside = 0  # of how many <dd>, counted from that of a list
         self.depth = 0  # of lists within it
         self.expected = None  # the tag around the name that comes next
+        self.links = set()
         self.take = None  # what to do with the text that is collected
         self.feed(page)
 
     def handle_starttag(self, tag, attributes):
         classes = set((dict(attributes).get("class") or "").split())
+        if tag == "a":
+            self.links.add(dict(attributes).get("href"))
         listed = bool(classes & {"field-odd", "field-even"})
         if tag == "dt" and "sig" in classes:
             self.signature, self.fields = [], {}
@@ -75,15 +81,29 @@ class Definitions(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def page():
-    if not PAGE.exists():
+def site():
+    """What each page of a module defines, by the module's name."""
+    files = sorted((SITE / "appendix" / "api").glob("*.html"))
+    if not files:
         pytest.fail("There is no site to look at in _build/html: `make book` builds it.", pytrace=False)
-    return Definitions(PAGE.read_text(encoding="utf-8"))
+    assert [file.name for file in files if file.stat().st_size > LARGEST] == []
+    return {file.stem: Definitions(file.read_text(encoding="utf-8")) for file in files}
 
 
-def on_the_page(page):
-    """Each function and class of the page."""
-    objects = {name: attrgetter(name.removeprefix("mcutils."))(mcutils) for name in page.signatures}
+@pytest.fixture(scope="module")
+def signatures(site):
+    return {name: names for page in site.values() for name, names in page.signatures.items()}
+
+
+@pytest.fixture(scope="module")
+def lists(site):
+    return {name: fields for page in site.values() for name, fields in page.lists.items()}
+
+
+@pytest.fixture(scope="module")
+def shown(signatures):
+    """Each function and class of the pages."""
+    objects = {name: attrgetter(name.removeprefix("mcutils."))(mcutils) for name in signatures}
     return {name: obj for name, obj in objects.items() if inspect.isroutine(obj) or inspect.isclass(obj)}
 
 
@@ -100,21 +120,62 @@ def test_definitions_are_read():
     assert page.lists == {"a.f": {"Attributes": ["a_", "b_", "c"], "Parameters": ["low"]}}
 
 
-def test_everything_public_is_on_the_page(page):
-    assert set(PUBLIC) - set(page.signatures) == set()
+def test_everything_public_is_on_the_page_of_its_module(site, signatures):
+    assert set(PUBLIC) - set(signatures) == set()
+    assert site.keys() == set(mcutils.MODULES)
+    for module, page in site.items():
+        assert {name for name in page.signatures if not name.startswith(f"mcutils.{module}.")} == set()
+
+
+def test_the_summaries_have_every_public_name(site):
+    overview = Definitions((SITE / "appendix" / "api.html").read_text(encoding="utf-8")).links
+    for module, page in site.items():
+        names = {name for name in page.signatures if name.count(".") == 2}
+        assert names == {f"mcutils.{module}.{name}" for name in getattr(mcutils, module).__all__}
+        assert {f"api/{module}.html", *(f"api/{module}.html#{name}" for name in names)} <= overview
+        table = re.search(
+            r"<table.*?</table>", (SITE / f"appendix/api/{module}.html").read_text("utf-8"), re.DOTALL
+        )
+        rows = re.findall(r'<tr.*?href="#([^"]+)".*?</td>\s*<td>(.*?)</td>', table[0], re.DOTALL)
+        assert {name for name, _ in rows} == names
+        assert [name for name, text in rows if not re.search(r"\w", re.sub(r"<.*?>", "", text))] == []
+
+
+def test_a_module_and_the_chapter_of_its_name_link_to_each_other(site):
+    chapters = {file.stem for file in (SITE / "chapters").glob("*.html")}
+    for module in site.keys() & chapters:
+        assert f"../../chapters/{module}.html" in site[module].links
+        chapter = Definitions((SITE / "chapters" / f"{module}.html").read_text(encoding="utf-8"))
+        assert f"../appendix/api/{module}.html" in chapter.links
+    assert len(site.keys() & chapters) > 20
+
+
+def test_the_labels_of_statements_are_links(site):
+    links = {str(link) for page in site.values() for link in page.links}
+    assert (
+        sum(bool(re.match(r"../../chapters/\w+\.html#(?:thm|prop|lem|def)-", link)) for link in links) > 100
+    )
+    code = re.compile(r"<(script|code|pre|dt)\b.*?</\1>", re.DOTALL)
+    for module in site:
+        page = code.sub("", (SITE / "appendix" / "api" / f"{module}.html").read_text(encoding="utf-8"))
+        assert LABEL.findall(re.sub(r"<[^>]*>", "", page)) == []
+
+
+def test_no_sentence_is_taken_for_a_type(lists):
+    assert lists["mcutils.risk.Confusion.support"] == {}
+    assert [name for name, fields in lists.items() if "Type" in fields] == []
 
 
 @pytest.mark.parametrize("section", ["Parameters", "Attributes"])
-def test_a_list_has_the_names_of_the_docstring(page, section):
-    objects = on_the_page(page)
-    shown = {name: lists[section] for name, lists in page.lists.items() if section in lists}
-    written = {name: docstrings.names(obj, section) for name, obj in objects.items()}
-    assert shown == {name: names for name, names in written.items() if names}
-    assert sum(len(names) for names in shown.values()) > 200
+def test_a_list_has_the_names_of_the_docstring(lists, shown, section):
+    listed = {name: fields[section] for name, fields in lists.items() if section in fields}
+    written = {name: docstrings.names(obj, section) for name, obj in shown.items()}
+    assert listed == {name: names for name, names in written.items() if names}
+    assert sum(len(names) for names in listed.values()) > 200
 
 
-def test_a_signature_has_the_parameters_that_are_public(page):
-    for name, obj in on_the_page(page).items():
-        if page.signatures[name]:  # some classes have none: no reader makes such an object
+def test_a_signature_has_the_parameters_that_are_public(signatures, shown):
+    for name, obj in shown.items():
+        if signatures[name]:  # some classes have none: no reader makes such an object
             parameters = [p for p in inspect.signature(obj).parameters if p[0] != "_" and p != "self"]
-            assert (name, page.signatures[name]) == (name, parameters)
+            assert (name, signatures[name]) == (name, parameters)

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from tools import measure, notebooks, stored
+from tools.sphinx.api import PAGES, link_to_document
 from tools.sphinx.folds import fold
 
 MARKS = {"detail": ("○", "Detail"), "beyond": ("☆", "Beyond")}
@@ -108,7 +108,7 @@ def mark_contents(
 
 
 def porch(app: Sphinx, doctree: nodes.document) -> None:
-    """The line below the title: how long it takes, what it builds on; and the switch between the layers."""
+    """The line below the title: how long it takes, what it builds on, its module; and the layers' switch."""
     path = Path(app.env.doc2path(app.env.docname))
     if path.suffix != ".ipynb":
         return
@@ -132,16 +132,11 @@ def porch(app: Sphinx, doctree: nodes.document) -> None:
         for number, name in enumerate(about["builds-on"]):
             if number:
                 line += nodes.Text(", ")
-            line += addnodes.pending_xref(
-                "",
-                nodes.inline("", ""),
-                refdomain="std",
-                reftype="doc",
-                reftarget=f"/chapters/{name}",
-                refdoc=app.env.docname,
-                refexplicit=False,
-                refwarn=True,
-            )
+            line += link_to_document(f"chapters/{name}", app.env.docname)
+    module = path.stem
+    if f"{PAGES}{module}" in app.env.found_docs:
+        line += nodes.Text(" · in the library: ")
+        line += link_to_document(f"{PAGES}{module}", app.env.docname, f"mcutils.{module}")
     box = nodes.container("", nodes.raw("", SWITCH, format="html"), line, classes=["porch"])
     box += nodes.raw("", PRINT, format="html")
     heading.parent.insert(heading.parent.index(heading) + 1, box)

@@ -451,6 +451,8 @@ def write_texts(app: Sphinx) -> None:
     book = ledger.read(Path(app.srcdir))
     for directive, lines in TEXTS.items():
         keep(app, directive, "\n".join(lines(book)))
+    roles = {name: label.role for name, label in sorted(book.labels.items())}
+    keep(app, "labels", json.dumps(roles))  # for the docstrings: tools/sphinx/api.py
     for name in book.lectures:
         keep(app, f"lecture-slides-{name}", "\n".join(lecture_slides(book, name)))
         keep(app, f"lecture-introduction-{name}", introduction(name, book.lectures[name]))
