@@ -37,20 +37,22 @@ def complain(found):
 
 
 def pytest_generate_tests(metafunc):
-    """Each page at each width; with --quick at one of them, which are taken in turn, in one mode.
+    """Each page at each width, and without scripts; of pages that one program makes alike, each at one width.
 
-    Without scripts each page, with --quick every fifth.
+    With --quick each page at one width, in one mode; every fifth without scripts; every fifth of those alike.
     """
     quick = metafunc.config.getoption("--quick")
+    alike = [name for name in PAGES if name.startswith(("appendix/api/", "appendix/lectures/"))]
+    own = [name for name in [*PAGES, "search.html"] if name not in alike]
     if metafunc.function is test_page_without_scripts:
-        metafunc.parametrize("name", PAGES[::5] if quick else PAGES)
+        metafunc.parametrize("name", [*own[:-1:5], alike[0]] if quick else [*own[:-1], *alike[::5]])
     if metafunc.function is not test_page:
         return
-    names, widths = [*PAGES, "search.html"], list(checks.WIDTHS)
-    if quick:
-        visits = [(name, widths[n % len(widths)]) for n, name in enumerate(names)]
-    else:
-        visits = [(name, width) for name in names for width in widths]
+    widths = list(checks.WIDTHS)
+    in_turn = [*own, *alike[::5]] if quick else alike
+    visits = [(name, widths[n % len(widths)]) for n, name in enumerate(in_turn)]
+    if not quick:
+        visits += [(name, width) for name in own for width in widths]
     metafunc.parametrize(("name", "width"), visits)
 
 
