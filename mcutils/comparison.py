@@ -284,9 +284,12 @@ def family(
     judged = {}
     for name, values in differences.items():
         pair = sizes[name] if isinstance(sizes, Mapping) else sizes
-        judged[name] = (
-            paired_t(values, each) if pair is None else corrected_resampled_t(values, *pair, level=each)
-        )
+        if sizes is None:
+            judged[name] = paired_t(values, each)
+        elif isinstance(pair, tuple) and len(pair) == 2:
+            judged[name] = corrected_resampled_t(values, *pair, level=each)
+        else:
+            raise ValueError(f"sizes must be (n_train, n_test), or a mapping to such pairs, found {pair!r}")
     adjusted = holm([one.p for one in judged.values()]).tolist()
     return Family(judged, dict(zip(judged, adjusted, strict=True)), level)
 

@@ -216,6 +216,11 @@ def test_a_family_of_one_is_its_member_and_sizes_may_differ():
         (({},), "differences must be a mapping with at least one comparison"),
         (([[1, 2]],), "differences must be a mapping with at least one comparison"),
         (({"a": [1, 2]}, {"b": (2, 1)}), "sizes must have .* of every comparison, 'a' is missing"),
+        (
+            ({"a": [1, 2]}, (3,)),
+            r"sizes must be \(n_train, n_test\), or a mapping to such pairs, found \(3,\)",
+        ),
+        (({"a": [1, 2]}, {"a": None}), "sizes must be .*, found None"),
         (({"a": [1, 2]}, (0, 1)), "n_train must be an integer, at least 1, found 0"),
         (({"a": [1, 2]}, None, 1), "level must be a finite number, above 0 and below 1, found 1"),
     ],
