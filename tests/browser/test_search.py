@@ -85,10 +85,8 @@ def findings(browser, address: str, script: str = SCRIPT, width: int = 390) -> l
             return wrong  # what follows needs the arrows, and a first place on this page
         links.first.click()
         page.wait_for_timeout(100)
-        expect(not field.is_visible(), "the dialog stays open over the place")
         if field.is_visible():
-            page.keyboard.press("Escape")
-            page.wait_for_timeout(100)
+            return ["the dialog stays open over the place"]
         page.keyboard.press("Control+k")
         page.keyboard.press("ArrowDown")
         page.evaluate("history.replaceState(null, '', location.pathname)")
