@@ -1,0 +1,78 @@
+"""Hostile inputs end in a clear error: see hostile.py, which also says what is a fault."""
+
+import os
+import warnings
+import zlib
+
+import hostile
+import pytest
+
+CI = bool(os.environ.get("CI"))
+SHARE = 12  # without CI one input of so many is tried
+
+
+def chosen(key: str) -> bool:
+    return CI or zlib.crc32(key.encode()) % SHARE == 0
+
+
+def test_every_function_has_a_call():
+    assert sorted(hostile.public_functions()) == sorted(hostile.calls())
+
+
+@pytest.mark.parametrize("name", hostile.all_calls())
+def test_hostile_inputs(name):
+    call = hostile.all_calls()[name]
+    allowed, known = hostile.lists()
+    found, tried = {}, set()
+    for argument, value_name, value in hostile.inputs(call):
+        stem = f"{name}({argument}) {value_name}"
+        if chosen(stem):
+            tried.add(stem)
+            found |= {
+                fault.key(): fault.answer for fault in hostile.try_one(call, argument, value_name, value)
+            }
+    new = {key: answer for key, answer in found.items() if not hostile.pattern_of(key, [*allowed, *known])}
+    assert new == {}
+    listed = {key for key in known if key.rsplit(":", 1)[0] in tried}
+    assert listed - found.keys() == set(), "these are no faults any more: take them off the list"
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda a: a + 1, {"object: unclear", "nan: nonsense"}),
+        (lambda a: [][0], {"object: deep", "0: deep"}),
+        (lambda a: 1, {"object: nonsense", "has nan: nonsense", "empty: nonsense"}),
+    ],
+)
+def test_faults_are_found(function, expected):
+    call = hostile.Call("planted", function, {"a": [1.0, 2.0]})
+    faults = {
+        f"{fault.value}: {fault.kind}"
+        for argument, name, value in hostile.inputs(call)
+        for fault in hostile.try_one(call, argument, name, value)
+    }
+    assert expected <= faults
+
+
+def test_an_endless_call_is_found(monkeypatch):
+    monkeypatch.setattr(hostile, "SECONDS", 0.05)
+
+    def endless(a):
+        while a:
+            pass
+
+    call = hostile.Call("planted", endless, {"a": 0})
+    assert [fault.kind for fault in hostile.try_one(call, "a", "True", True)] == ["hang"]
+
+
+def test_a_named_argument_is_clear_and_a_warning_of_others_a_leak():
+    def refuses(a):
+        raise ValueError(f"a must be a number, found {a!r}")
+
+    def warns(a):
+        warnings.warn("overflow", RuntimeWarning, stacklevel=1)
+
+    assert hostile.try_one(hostile.Call("planted", refuses, {"a": 1}), "a", "object", hostile.Thing()) == []
+    (fault,) = hostile.try_one(hostile.Call("planted", warns, {"a": 1}), "a", "0", 0)
+    assert fault.kind == "leak"
