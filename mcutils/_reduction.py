@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
 )
 
 from ._base import ScoreClassifier, class_codes, codes_among, first_batch
-from ._checks import integer, jobs
+from ._checks import array, integer, jobs
 from ._typing import Floats, Ints
 from ._weights import example_weights, refuse_idle
 from .binary import BinarySVM
@@ -230,7 +230,7 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
 
 def selectable(X: Any) -> Any:
     """X in a form whose rows can be selected; the very object if possible. What has no rows is refused."""
-    rows = X.tocsr() if issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
+    rows = X.tocsr() if issparse(X) else X if hasattr(X, "shape") else array(X, "X")
     if not rows.shape or rows.shape[0] == 0:
         check_array(rows, accept_sparse=True, dtype=None)  # raises
     return rows

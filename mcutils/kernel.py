@@ -213,7 +213,7 @@ class Kernel:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # refused below, in a sentence
             values = compute(*points)
         if not np.isfinite(values).all():
-            raise ValueError(f"the {self.name} kernel leaves the range of floating point; scale the inputs")
+            raise ValueError(f"the {self.name} kernel leaves the range of floating point; scale X")
         return values
 
 

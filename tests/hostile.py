@@ -146,14 +146,20 @@ def calls() -> dict[str, Call]:
     functions = public_functions()
     recorded: dict[str, Call] = {}
     recorders = {}
+    running: list[str] = []  # what a function calls in its turn is no example
 
     def recorder(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def record(*positional: Any, **named: Any) -> Any:
-            given = copy.deepcopy((positional, named))
-            result = function(*positional, **named)  # an example of an error is no call to begin with
-            bound = inspect.signature(function).bind(*given[0], **given[1])
-            recorded.setdefault(name, Call(name, function, bound.arguments))
+            if running or name in recorded:
+                return function(*positional, **named)
+            given, more = copy.deepcopy((positional, named))
+            running.append(name)
+            try:
+                result = function(*positional, **named)  # an example of an error is no call to begin with
+            finally:
+                running.pop()
+            recorded[name] = Call(name, function, inspect.signature(function).bind(*given, **more).arguments)
             return result
 
         return record

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import generator, integer
+from .._checks import array, generator, integer
 from .._typing import Floats, Ints, RandomState
 
 Code: TypeAlias = NDArray[np.int8]
@@ -248,7 +248,7 @@ def check_code(code: ArrayLike) -> Code:
 
 def as_code(code: ArrayLike) -> Code:
     """An int8 matrix of at least two rows and one column with entries -1, 0, +1."""
-    matrix = np.asarray(code)
+    matrix = array(code, "code")
     if matrix.ndim != 2 or matrix.shape[0] < 2 or matrix.shape[1] < 1:
         raise ValueError(
             "code must be a matrix with a row for each of at least two classes and a column for each binary "
