@@ -155,10 +155,21 @@ def generator(random_state: RandomState) -> np.random.Generator:
 
     >>> generator(0).random() == generator(0).random()
     True
+    >>> generator("abc")
+    Traceback (most recent call last):
+        ...
+    ValueError: random_state must be None, an integer of at least 0, a Generator or a RandomState, found 'abc'
     """
     if isinstance(random_state, np.random.RandomState):
         # scikit-learn's convention: the object is shared, and using it advances it
         return np.random.default_rng(random_state.randint(2**31 - 1))
+    whole = isinstance(random_state, Integral) and not isinstance(random_state, (bool, np.bool_))
+    known = random_state is None or isinstance(random_state, np.random.Generator)
+    if not known and not (whole and int(random_state) >= 0):  # type: ignore[arg-type]
+        raise ValueError(
+            "random_state must be None, an integer of at least 0, a Generator or a RandomState, "
+            f"found {random_state!r}"
+        )
     return np.random.default_rng(random_state)
 
 
@@ -190,6 +201,25 @@ def function(value: Any, name: str, what: str) -> None:
         raise ValueError(f"{name} must be {what}, found {value!r}")
 
 
+def divided(cv: Any, X: Any, labels: NDArray[Any], name: str = "cv") -> list[tuple[Any, Any]]:
+    """The folds that scikit-learn makes of an integer, a splitter, a list of pairs or None."""
+    from sklearn.model_selection import check_cv  # loaded when it is needed
+
+    try:
+        return [(train, test) for train, test in check_cv(cv, labels, classifier=True).split(X, labels)]
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a number of folds, a splitter of scikit-learn or pairs (train, test) that fit "
+            f"these examples, found {cv!r}: {error}"
+        ) from error
+
+
+def check_axes(ax: Any) -> None:
+    """The axes to draw in. Their class is not asked for: matplotlib is loaded only where somebody draws."""
+    if not hasattr(ax, "transData"):
+        raise ValueError(f"ax must be an Axes of matplotlib, found {ax!r}")
+
+
 MOST_JOBS = 10_000  # more processes no machine starts
 
 
@@ -204,7 +234,8 @@ def jobs(value: Any, name: str = "n_jobs") -> None:
     whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
     if value is not None and not (whole and 0 < abs(int(value)) <= MOST_JOBS):
         raise ValueError(
-            f"{name} must be None or an integer from -{MOST_JOBS} to {MOST_JOBS} other than 0, found {value!r}"
+            f"{name} must be None or an integer from -{MOST_JOBS} to {MOST_JOBS} other than 0, "
+            f"found {value!r}"
         )
 
 

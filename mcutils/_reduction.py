@@ -329,7 +329,10 @@ class Scorer:
                 scores[place] = self.alone(s, X)
         # a sum is finite only if its terms are: one pass, and no array of booleans
         if not np.isfinite(scores.sum()) and not np.isfinite(scores).all():
-            raise ValueError(f"scores must be finite, found {scores[~np.isfinite(scores)][0]}")
+            raise ValueError(
+                "estimator must give finite scores (are the entries of X too large?), "
+                f"found {scores[~np.isfinite(scores)][0]}"
+            )
         return scores
 
     def alone(self, s: int, X: Any) -> Floats:

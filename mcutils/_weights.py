@@ -121,6 +121,15 @@ def in_units(weights: Floats) -> tuple[Floats, float]:
     return np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent))
 
 
+def refuse_huge(penalties: Floats) -> None:
+    """Refuse penalties whose squares are beyond floating point."""
+    if penalties.sum() > 1e150:
+        raise ValueError(
+            "C and sample_weight must be smaller: the squares of their products are beyond floating point, "
+            f"found a sum of {penalties.sum():.3g}"
+        )
+
+
 def refuse_endless(weights: Floats, names: str = "sample_weight") -> None:
     """The sum of the weights must be finite."""
     with np.errstate(over="ignore"):

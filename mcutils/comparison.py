@@ -38,7 +38,7 @@ from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 
-from ._checks import integer, number, reals
+from ._checks import array, entries, integer, number, reals
 
 __all__ = [
     "Difference",
@@ -58,6 +58,8 @@ __all__ = [
     "splits",
     "tune",
 ]
+
+_MOST_SPLITS = 10_000
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
@@ -160,7 +162,10 @@ def _student(differences: ArrayLike, more: float, level: float) -> Difference:
     df = len(d) - 1
     mean = float(d.mean())
     # equal numbers have no variance, whatever their mean is rounded to
-    variance = 0.0 if (d == d[0]).all() else float(d.var(ddof=1))
+    with np.errstate(over="ignore"):
+        variance = 0.0 if (d == d[0]).all() else float(d.var(ddof=1))
+    if not np.isfinite(variance):
+        raise ValueError(f"differences must be smaller: their squares overflow, found {np.abs(d).max():.3g}")
     se = sqrt((1 / len(d) + more) * variance)
     half = float(stdtrit(df, (1 + level) / 2)) * se
     certain = 1.0 if d[0] == 0 else 0.0
@@ -405,7 +410,7 @@ def splits(
     >>> len(train), len(test)
     (6, 3)
     """
-    integer(n_splits, "n_splits", 1)
+    integer(n_splits, "n_splits", 1, _MOST_SPLITS)
     integer(random_state, "random_state", 0, 2**32 - n_splits)
     return [folds(y, parts, groups=groups, random_state=random_state + j)[0] for j in range(n_splits)]
 
@@ -427,7 +432,7 @@ def check_groups(pairs: Sequence[Split], groups: ArrayLike) -> None:
         ...
     ValueError: groups must be on one side of a split, found 'bob' on both sides of split 0
     """
-    named = np.asarray(groups)
+    named = array(groups, "groups")
     for place, (train, test) in enumerate(pairs):
         both = np.intersect1d(named[train], named[test])
         if len(both):
@@ -576,6 +581,7 @@ def tune(
     ({'n_neighbors': 1}, True)
     """
     start = process_time()
+    _check_classifier(estimator)
     labels = _check_labels(y)
     data = _check_examples(X, len(labels))
     candidates = _check_candidates(candidates)
@@ -675,6 +681,7 @@ def nested(
     >>> result.n_test.tolist(), bool((result.errors < 0.2).all())
     ([50, 50], True)
     """
+    _check_classifier(estimator)
     labels = _check_labels(y)
     data = _check_examples(X, len(labels))
     candidates = _check_candidates(candidates)
@@ -698,11 +705,9 @@ def nested(
 
 
 def _numbers(name: str, values: ArrayLike) -> Floats:
-    numbers = np.asarray(values, dtype=np.float64)
+    numbers = reals(values, name)
     if numbers.ndim != 1:
         raise ValueError(f"{name} must be a list of numbers, found shape {numbers.shape}")
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{name} must be finite, found {numbers[~np.isfinite(numbers)][0]}")
     return numbers
 
 
@@ -716,8 +721,8 @@ def _check_labels(y: ArrayLike) -> NDArray[Any]:
 
 
 def _check_candidates(candidates: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    listed = [] if isinstance(candidates, Mapping) else list(candidates)
-    if isinstance(candidates, Mapping) or not all(isinstance(one, Mapping) for one in listed):
+    listed = entries(candidates, "candidates", "a list of dicts of parameters")
+    if not all(isinstance(one, Mapping) for one in listed):
         raise ValueError(f"candidates must be a list of dicts of parameters, found {candidates!r}")
     if not listed:
         raise ValueError("candidates must be at least one dict of parameters, found none")
@@ -737,10 +742,19 @@ def _check_examples(X: Any, m: int) -> Any:
 
 
 def _check_named(groups: ArrayLike, m: int) -> NDArray[Any]:
-    named = np.asarray(groups)
+    named = array(groups, "groups")
     if named.shape != (m,):
         raise ValueError(f"groups must name the group of each of {m} examples, found shape {named.shape}")
+    if named.dtype == object and any(name is None or name != name for name in named.tolist()):
+        raise ValueError("groups must name the group of each example, found None or NaN")
+    if named.dtype.kind == "f" and not np.isfinite(named).all():
+        raise ValueError(f"groups must name the group of each example, found {named[~np.isfinite(named)][0]}")
     return named
+
+
+def _check_classifier(estimator: Any) -> None:
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "set_params")):
+        raise ValueError(f"estimator must be a classifier in scikit-learn's manner, found {estimator!r}")
 
 
 def _check_partition(folds: Sequence[Split], m: int) -> list[Split]:

@@ -323,7 +323,9 @@ def _distances(
         raise ValueError(f"classes must name at least two different classes, found {list(classes)}")
     unknown = [name for name in classes if name not in neighbours]
     if unknown:
-        raise ValueError(f"classes names {unknown[0]!r}, which has no edge: edges or parents must name every class")
+        raise ValueError(
+            f"classes names {unknown[0]!r}, which has no edge: edges or parents must name every class"
+        )
     costs = np.empty((len(classes), len(classes)))
     for row, start in zip(costs, classes, strict=True):
         steps = {start: 0}

@@ -314,10 +314,9 @@ def all_calls() -> dict[str, Call]:
     models = {
         name: call_of(clone(facts.configurations[0]), facts.binary) for name, facts in ESTIMATORS.items()
     }
-    for model in models.values():
-        if (
-            "estimator" in model.arguments
-        ):  # LIBLINEAR, the peer in some of them, has no end for weights of 1e300
+    for name, model in models.items():
+        # LIBLINEAR, the base learner in some of them, has no end for weights of 1e300
+        if "estimator" in model.arguments and name != "WithProbabilities":
             model.arguments["estimator"] = GaussianNB()
     return {**calls(), **models}
 

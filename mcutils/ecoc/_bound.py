@@ -89,7 +89,7 @@ def training_error_bound(
         )
     if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= k:
         raise ValueError(
-            f"y must be rows of the code, integers from 0 to {k - 1}, found {np.unique(classes)[:6].tolist()}"
+            f"y must be rows of the code, integers from 0 to {k - 1}, found {classes[:6].tolist()}"
         )
 
     decoded = decode(f, matrix, chosen)
