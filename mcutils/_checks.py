@@ -29,8 +29,12 @@ def switch(value: Any, name: str) -> bool:
     return bool(value)
 
 
-def integer(value: Any, name: str, least: int, most: int | None = None) -> int:
+def integer(
+    value: Any, name: str, least: int, most: int | None = None, *, feasible: int | None = None
+) -> int:
     """An integer that is at least ``least`` and at most ``most``; True is none, and neither is 2.0.
+
+    What is beyond ``feasible`` would mean something, but take more time or memory than there is.
 
     >>> integer(np.int32(3), "bins", 1)
     3
@@ -43,6 +47,8 @@ def integer(value: Any, name: str, least: int, most: int | None = None) -> int:
     if not whole or value < least or (most is not None and value > most):
         limits = f", at least {least}" if most is None else f" from {least} to {most}"
         raise ValueError(f"{name} must be an integer{limits}, found {value!r}")
+    if feasible is not None and value > feasible:
+        raise ValueError(f"{name} must be at most {feasible}: more cannot be computed, found {value!r}")
     return int(value)
 
 
@@ -205,13 +211,17 @@ def divided(cv: Any, X: Any, labels: NDArray[Any], name: str = "cv") -> list[tup
     """The folds that scikit-learn makes of an integer, a splitter, a list of pairs or None."""
     from sklearn.model_selection import check_cv  # loaded when it is needed
 
+    reason: Exception | None = None
     try:
-        return [(train, test) for train, test in check_cv(cv, labels, classifier=True).split(X, labels)]
+        folds = [(train, test) for train, test in check_cv(cv, labels, classifier=True).split(X, labels)]
     except (TypeError, ValueError) as error:
+        folds, reason = [], error
+    if not folds:
         raise ValueError(
             f"{name} must be a number of folds, a splitter of scikit-learn or pairs (train, test) that fit "
-            f"these examples, found {cv!r}: {error}"
-        ) from error
+            f"these examples, found {cv!r}{f': {reason}' if reason else ''}"
+        ) from reason
+    return folds
 
 
 def check_axes(ax: Any) -> None:

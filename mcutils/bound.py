@@ -381,8 +381,8 @@ def kernel_bound(
     uniform_in_norm = switch(uniform_in_norm, "uniform_in_norm")
     if switch(norm_chosen_from_data, "norm_chosen_from_data") and not uniform_in_norm:
         raise ValueError(
-            "norm_chosen_from_data is True, and this bound holds for a norm_bound that was fixed before: set "
-            f"uniform_in_norm=True, found norm_bound={norm_bound!r}"
+            f"norm_bound={norm_bound!r} was chosen from the data (norm_chosen_from_data), and this bound "
+            "holds for one that was fixed before: set uniform_in_norm=True"
         )
     empirical = empirical_margin_loss(scores, y, rho)
     m, k = np.shape(scores)
@@ -673,8 +673,8 @@ def _check_rho(rho: Any, chosen: bool, uniform_form: bool, name: str = "rho") ->
     value = number(rho, name, above=0)
     if switch(chosen, f"{name}_chosen_from_data") and not uniform_form:
         raise ValueError(
-            f"{name}_chosen_from_data is True, and this bound holds for a {name} that was fixed before: set "
-            f"uniform_in_{name}=True, found {name}={rho!r}"
+            f"{name}={rho!r} was chosen from the data ({name}_chosen_from_data), and this bound holds for a "
+            f"{name} that was fixed before: set uniform_in_{name}=True"
         )
     return value
 

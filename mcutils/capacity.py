@@ -243,7 +243,7 @@ def reduction_bound(l: int, d: int) -> int:
     >>> [reduction_bound(1, d) for d in (1, 2, 3)], reduction_bound(3, 2)
     ([1, 2, 3], 25)
     """
-    l, d = integer(l, "l", 1), integer(d, "d", 1, _MOST_DIMENSION)
+    l, d = integer(l, "l", 1), integer(d, "d", 1, feasible=_MOST_DIMENSION)
     low, high = d, int(closed_form(l, d)) + 1  # holds at low, fails at high; once it fails it fails for good
     while high - low > 1:
         middle = (low + high) // 2
@@ -279,7 +279,7 @@ def closed_form(l: int, d: int) -> float:
     >>> round(closed_form(1, 1), 2), round(closed_form(3, 2), 2)
     (3.17, 38.04)
     """
-    l, d = integer(l, "l", 1), integer(d, "d", 1, _MOST_DIMENSION)
+    l, d = integer(l, "l", 1), integer(d, "d", 1, feasible=_MOST_DIMENSION)
     return 2 * l * d * log2(3 * l)
 
 
@@ -420,8 +420,8 @@ def reduction_labelings(binary: ArrayLike, decode: Decode, l: int) -> Ints:
         or not np.isin(rules, (-1, 1)).all()
     ):
         raise ValueError(
-            "binary must be a table of +1 and -1 with a row for each of at least one rule and a column for "
-            f"each of at least one point, found shape {rules.shape} of type {rules.dtype}"
+            "binary must be a table with entries +1 and -1, a row for each of at least one rule and a column "
+            f"for each of at least one point, found shape {rules.shape} of type {rules.dtype}"
         )
     function(decode, "decode", _DECODE)
     outputs = np.unique(rules, axis=0)
@@ -617,7 +617,7 @@ def realises(
     >>> realises(opposite, [0, 0], 2, fit_intercept=False), realises(opposite, [1, 1], 2, fit_intercept=False)
     (True, False)
     """
-    points, y, k = _check_points(X, labels, integer(k, "k", 2, _MOST_CLASSES), "labels")
+    points, y, k = _check_points(X, labels, integer(k, "k", 2, feasible=_MOST_CLASSES), "labels")
     fit_intercept, exact = switch(fit_intercept, "fit_intercept"), switch(exact, "exact")
     rows, owners = _leads(points, y, k, fit_intercept)
     tied = np.array([y[i] < r for i, r in owners], dtype=bool)
@@ -651,7 +651,7 @@ def linear_labelings(X: ArrayLike, k: int, *, fit_intercept: bool = True, exact:
     [[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
     points, _, k = _check_points(
-        X, np.zeros(len(_numbers(X, "X")), dtype=np.intp), integer(k, "k", 2, _MOST_CLASSES)
+        X, np.zeros(len(_numbers(X, "X")), dtype=np.intp), integer(k, "k", 2, feasible=_MOST_CLASSES)
     )
     labelings: list[tuple[int, ...]] = [()]
     for n in range(1, len(points) + 1):
@@ -765,7 +765,7 @@ def _check_points(
             f"{name} must be one integer for each of the {len(points)} points of X, "
             f"found shape {labels.shape} of type {labels.dtype}"
         )
-    k = max(2, int(labels.max()) + 1) if k is None else integer(k, "k", 2, _MOST_CLASSES)
+    k = max(2, int(labels.max()) + 1) if k is None else integer(k, "k", 2, feasible=_MOST_CLASSES)
     if labels.min() < 0 or labels.max() >= k:
         raise ValueError(f"{name} must be integers from 0 to {k - 1}, found {labels.min()} to {labels.max()}")
     return points, labels.astype(np.intp), k

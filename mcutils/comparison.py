@@ -410,7 +410,7 @@ def splits(
     >>> len(train), len(test)
     (6, 3)
     """
-    integer(n_splits, "n_splits", 1, _MOST_SPLITS)
+    integer(n_splits, "n_splits", 1, feasible=_MOST_SPLITS)
     integer(random_state, "random_state", 0, 2**32 - n_splits)
     return [folds(y, parts, groups=groups, random_state=random_state + j)[0] for j in range(n_splits)]
 

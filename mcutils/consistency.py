@@ -210,7 +210,7 @@ def simplex_grid(k: int, n: int) -> Numbers:
            [0. , 0.5, 0.5],
            [0. , 0. , 1. ]])
     """
-    k, n = integer(k, "k", 2, _MOST_POINTS), integer(n, "n", 1, _MOST_POINTS)
+    k, n = integer(k, "k", 2, feasible=_MOST_POINTS), integer(n, "n", 1, feasible=_MOST_POINTS)
     points = comb(n + k - 1, min(n, k - 1)) if min(n, k - 1) < 100 else inf
     if points > _MOST_POINTS:
         raise ValueError(

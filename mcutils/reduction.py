@@ -58,7 +58,7 @@ def pairs(k: int) -> Ints:
     >>> pairs(3).tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
-    return np.column_stack(np.triu_indices(integer(k, "k", 1, _MOST_CLASSES), 1))
+    return np.column_stack(np.triu_indices(integer(k, "k", 1, feasible=_MOST_CLASSES), 1))
 
 
 def votes(scores: ArrayLike) -> Floats:
@@ -417,7 +417,7 @@ class OneVsOne(BinaryReduction):
         one_of(self.decoding, "decoding", ("vote", "sum", "tournament"))
         one_of(self.ties, "ties", ("first", "sum"))
         if self.bracket is not None and np.ndim(self.bracket) == 0:
-            integer(self.bracket, "bracket", 1, _MOST_CLASSES)
+            integer(self.bracket, "bracket", 1, feasible=_MOST_CLASSES)
         seed(self.random_state)
 
     def _prepare(self) -> int:

@@ -239,7 +239,11 @@ def balanced_error(
     """
     true, chosen = _pair(y, predicted)
     weights = example_weights(sample_weight, len(true))
-    k = int(true.max()) + 1 if n_classes is None else integer(n_classes, "n_classes", 1, _MOST_CLASSES)
+    k = (
+        int(true.max()) + 1
+        if n_classes is None
+        else integer(n_classes, "n_classes", 1, feasible=_MOST_CLASSES)
+    )
     _classes(true, "y", k)
     size = np.bincount(true, weights, minlength=k)
     if (size == 0).any():
@@ -685,7 +689,7 @@ def confusion(
     (array([0.67, 1.  , 0.  ]), array([0.67, 0.5 ,  nan]))
     """
     if n_classes is not None:
-        n_classes = integer(n_classes, "n_classes", 1, _MOST_CLASSES)
+        n_classes = integer(n_classes, "n_classes", 1, feasible=_MOST_CLASSES)
     true, chosen = _pair(y, predicted, n_classes)
     k = max(int(max(true.max(), chosen.max())) + 1, 2) if n_classes is None else n_classes
     weights = example_weights(sample_weight, len(true))

@@ -15,6 +15,7 @@ feasible for the dual problem. So every fit ends with a lower bound of the optim
 (True, True)
 """
 
+from functools import partial
 from math import ceil
 from typing import Any, Self, TypeAlias
 
@@ -101,7 +102,7 @@ def rate(
     >>> [round(rate(1000, lam=0.1, radius=1.0, k=3, average=name), 3) for name in averages]
     [0.299, 0.215, 0.16, 0.638]
     """
-    T = integer(steps, "steps", 1, _MOST_STEPS)
+    T = integer(steps, "steps", 1, feasible=_MOST_STEPS)
     for name, value in (("lam", lam), ("radius", radius), ("largest_weight", largest_weight)):
         number(value, name, above=0)
     if average is not None:
@@ -450,7 +451,7 @@ class SubgradientMachine(ScoreClassifier):
         integer(self.max_iter, "max_iter", 1)
         or_none(number, self.tol, "tol", above=0)
         seed(self.random_state)
-        or_name("radius", integer, self.delay, "delay", 0, 2**62)
+        or_name("radius", partial(integer, feasible=2**62), self.delay, "delay", 0)
         if self.class_map is not None and not isinstance(self.class_map, ClassMap):
             raise ValueError(f"class_map must be a ClassMap, found {self.class_map!r}")
         for name in ("shuffle", "replace", "warm_start"):

@@ -190,7 +190,7 @@ def led7(
     >>> X.shape, y.shape, bool((led7(1000, flip=0.0)[0] ** 2 == 1).all())
     ((1000, 7), (1000,), True)
     """
-    n, flip = integer(n, "n", 1, MOST_DRAWN), number(flip, "flip", least=0, most=1)
+    n, flip = integer(n, "n", 1, feasible=MOST_DRAWN), number(flip, "flip", least=0, most=1)
     rng = generator(random_state)
     y = rng.integers(len(LED7), size=n)
     X = np.where(rng.random((n, LED7.shape[1])) < flip, -LED7[y], LED7[y])

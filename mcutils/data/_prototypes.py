@@ -55,7 +55,7 @@ class Prototypes:
         X : (n, d) array
         y : (n,) int array
         """
-        n = integer(n, "n", 1, MOST_DRAWN)
+        n = integer(n, "n", 1, feasible=MOST_DRAWN)
         rng = generator(random_state)
         k, d = self.means.shape
         # where n is no multiple of k, the classes that get one more are drawn too
@@ -112,7 +112,7 @@ class Prototypes:
         -------
         estimate, standard_error : float
         """
-        n = integer(n, "n", 2, MOST_DRAWN)  # with one draw there is no standard error
+        n = integer(n, "n", 2, feasible=MOST_DRAWN)  # with one draw there is no standard error
         X, _ = self.draw(n, random_state)
         risk = 1.0 - np.exp(self._by_parts(X, lambda logs: logs.max(axis=1)))
         return float(risk.mean()), float(risk.std(ddof=1) / np.sqrt(n))
@@ -178,7 +178,7 @@ def prototypes(
     >>> 0.03 < error < 0.08, standard_error < 0.002
     (True, True)
     """
-    k, d = integer(k, "k", 2, MOST_DRAWN), integer(d, "d", 1, MOST_DRAWN)
+    k, d = integer(k, "k", 2, feasible=MOST_DRAWN), integer(d, "d", 1, feasible=MOST_DRAWN)
     separation = number(separation, "separation", above=0)
     growth, spread = number(growth, "growth", least=0), number(spread, "spread", least=1)
     if k * d > MOST_NUMBERS:

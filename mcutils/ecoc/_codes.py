@@ -39,7 +39,7 @@ def one_vs_all(k: int) -> Code:
            [-1,  1, -1],
            [-1, -1,  1]], dtype=int8)
     """
-    k = integer(k, "k", 2, _MOST_CLASSES)
+    k = integer(k, "k", 2, feasible=_MOST_CLASSES)
     return 2 * np.eye(k, dtype=np.int8) - np.int8(1)
 
 
@@ -66,7 +66,7 @@ def all_pairs(k: int) -> Code:
            [-1,  0,  1],
            [ 0, -1, -1]], dtype=int8)
     """
-    k = integer(k, "k", 2, _MOST_IN_PAIRS)
+    k = integer(k, "k", 2, feasible=_MOST_IN_PAIRS)
     code = np.zeros((k, comb(k, 2)), dtype=np.int8)
     first, second = np.triu_indices(k, 1)
     column = np.arange(code.shape[1])
@@ -127,7 +127,7 @@ def dense(k: int, n_columns: int | None = None, random_state: RandomState = None
     >>> code.shape, report(code).rho
     ((6, 26), 13.0)
     """
-    k = integer(k, "k", 2, _MOST_CLASSES)
+    k = integer(k, "k", 2, feasible=_MOST_CLASSES)
     distinct = 2 ** (k - 1) - 1
     n_columns = min(ceil(10 * log2(k)), distinct) if n_columns is None else n_columns
     # l columns of two entries make at most 2^l different rows
@@ -163,7 +163,7 @@ def sparse(k: int, n_columns: int | None = None, random_state: RandomState = Non
     >>> code.shape, int(report(code).min_separation) >= 1
     ((6, 39), True)
     """
-    k = integer(k, "k", 2, _MOST_CLASSES)
+    k = integer(k, "k", 2, feasible=_MOST_CLASSES)
     distinct = (3**k - 2 ** (k + 1) + 1) // 2
     n_columns = min(ceil(15 * log2(k)), distinct) if n_columns is None else n_columns
     # each zero replaced by a sign, rows that were separated still differ: no fewer columns than above

@@ -117,7 +117,7 @@ def monte_carlo(
     """
     known = as_family(family, m, n_signs)
     jobs(n_jobs)
-    n = integer(n_draws, "n_draws", 1, _MOST_DRAWS)
+    n = integer(n_draws, "n_draws", 1, feasible=_MOST_DRAWS)
     alpha = 1 - number(confidence, "confidence", above=0, below=1)
     if isinstance(known, KnownFamily):
         if envelope is not None:

@@ -128,7 +128,7 @@ def reliability(
     p, codes = _judged(probabilities, y)
     level = number(level, "level", above=0, below=1)
     if array(bins, "bins").ndim == 0:
-        edges = np.linspace(0.0, 1.0, integer(bins, "bins", 1, _MOST_BINS) + 1)
+        edges = np.linspace(0.0, 1.0, integer(bins, "bins", 1, feasible=_MOST_BINS) + 1)
     else:
         edges = reals(bins, "bins")
         if (

@@ -167,10 +167,10 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         families = check_families(self.questions)
         one_of(self.priority, "priority", ("weighted", "unweighted"))
         for name, least in (("max_leaf_nodes", 1), ("max_depth", 0)):
-            or_none(integer, getattr(self, name), name, least, MOST)
+            or_none(integer, getattr(self, name), name, least, feasible=MOST)
         for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
-            integer(getattr(self, name), name, least, MOST)
-        integer(self.lookahead, "lookahead", 1, DEEPEST)
+            integer(getattr(self, name), name, least, feasible=MOST)
+        integer(self.lookahead, "lookahead", 1, feasible=DEEPEST)
         number(self.min_impurity_decrease, "min_impurity_decrease", least=0)
         or_none(number, self.min_impurity_split, "min_impurity_split", least=0)
         number(self.min_weight_fraction_leaf, "min_weight_fraction_leaf", least=0, most=0.5)
