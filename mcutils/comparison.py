@@ -23,7 +23,7 @@ once are the matter of :func:`holm` and :func:`family`; a few independent ones, 
 (0.013, 0.086)
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from time import process_time
@@ -427,13 +427,16 @@ def check_groups(pairs: Sequence[Split], groups: ArrayLike) -> None:
 
     Examples
     --------
+    >>> check_groups([([0, 1, 2], [3])], ["ann", "bob", "bob", "cem"])
     >>> check_groups([([0, 1], [2, 3])], ["ann", "bob", "bob", "cem"])
     Traceback (most recent call last):
         ...
     ValueError: groups must be on one side of a split, found 'bob' on both sides of split 0
     """
     named = array(groups, "groups")
-    for place, (train, test) in enumerate(pairs):
+    if named.ndim != 1:
+        raise ValueError(f"groups must name the group of each example, found shape {named.shape}")
+    for place, (train, test) in enumerate(_check_pairs(pairs, len(named), "pairs", "split")):
         both = np.intersect1d(named[train], named[test])
         if len(both):
             raise ValueError(
@@ -493,7 +496,16 @@ def scores(estimator: Any, X: Any, m: int) -> Floats:
     -------
     (n, k) array
         Of two classes with the one score f the columns 0 and f.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], ["a", "a", "b", "b"]
+    >>> scores(RidgeClassifier(alpha=1e-9).fit(X, y), [[0.0], [4.0]], 4).round(6)
+    array([[ 0. , -1.2],
+           [ 0. ,  1.2]])
     """
+    m = integer(m, "m", 1)
     if hasattr(estimator, "predict_proba"):
         return np.log(smooth(estimator.predict_proba(X), m))
     if not hasattr(estimator, "decision_function"):
@@ -759,15 +771,8 @@ def _check_classifier(estimator: Any) -> None:
 
 def _check_partition(folds: Sequence[Split], m: int) -> list[Split]:
     """Every example is tested once, by classifiers that have not seen it."""
-    if not isinstance(folds, Iterable):
-        raise ValueError(f"folds must be a list of pairs (train, test), found {folds!r}")
-    pairs, tested = list(folds), np.zeros(m, dtype=np.intp)
+    pairs, tested = _check_pairs(folds, m, "folds", "fold"), np.zeros(m, dtype=np.intp)
     for place, pair in enumerate(pairs):
-        two = isinstance(pair, Sequence) and len(pair) == 2
-        if not two or not all(_are_indices(np.asarray(part), m) for part in pair):
-            raise ValueError(
-                f"folds must be pairs of lists of indices from 0 to {m - 1}, found {pair!r} in fold {place}"
-            )
         both = np.intersect1d(*pair)
         if len(both):
             raise ValueError(
@@ -778,6 +783,18 @@ def _check_partition(folds: Sequence[Split], m: int) -> list[Split]:
         wrong = int(np.flatnonzero(tested != 1)[0])
         raise ValueError(f"folds must test every example once, found example {wrong} {tested[wrong]} times")
     return pairs
+
+
+def _check_pairs(pairs: Any, m: int, name: str, one: str) -> list[Split]:
+    """Pairs of lists of indices of m examples."""
+    listed = entries(pairs, name, "a list of pairs (train, test)")
+    for place, pair in enumerate(listed):
+        two = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
+        if not two or not all(_are_indices(array(part, name), m) for part in pair):
+            raise ValueError(
+                f"{name} must be pairs of lists of indices from 0 to {m - 1}, found {pair!r} in {one} {place}"
+            )
+    return listed
 
 
 def _are_indices(part: NDArray[Any], m: int) -> bool:

@@ -416,7 +416,7 @@ class OneVsOne(BinaryReduction):
         super()._check_parameters()
         one_of(self.decoding, "decoding", ("vote", "sum", "tournament"))
         one_of(self.ties, "ties", ("first", "sum"))
-        if self.bracket is not None and np.ndim(self.bracket) == 0:
+        if self.bracket is not None and array(self.bracket, "bracket").ndim == 0:
             integer(self.bracket, "bracket", 1, feasible=_MOST_CLASSES)
         seed(self.random_state)
 

@@ -173,7 +173,7 @@ def test_nothing_overflows_and_tiny_losses_keep_their_digits():
         (lambda: softmax.dual_objective([[0.5, 0.5]], [[1.0], [2.0]], [0, 1]), "q must have a row for each"),
         (
             lambda: softmax.temperature([[1.0, 2.0]], [0], sample_weight=[0.0]),
-            "sample_weight must be positive for at least one example",
+            "sample_weight must be positive",
         ),
         (
             lambda: softmax.pairwise_coupling([[0.5, 0.5]]),
@@ -182,7 +182,7 @@ def test_nothing_overflows_and_tiny_losses_keep_their_digits():
         (lambda: softmax.pairwise_coupling([[1.0]]), "strictly between 0 and 1, found 1.0"),
         (
             lambda: softmax.pairwise_coupling([[0.5]], method="x"),
-            "method must be one of 'wu_lin_weng', 'hastie",
+            "method must be one of 'wu_lin_weng'",
         ),
         (lambda: softmax.brier([[0.5, 0.4]], [0]), "sum 1"),
         (lambda: softmax.log_loss(np.empty((0, 2)), []), "at least one example"),
@@ -190,7 +190,7 @@ def test_nothing_overflows_and_tiny_losses_keep_their_digits():
         (lambda: softmax.reliability([[0.5, 0.5]], [0], bins=[0, 0.5]), "increase from 0 to 1"),
         (
             lambda: softmax.reliability([[0.5, 0.5]], [0], level=1.0),
-            "level must be a finite number, above 0 and below 1",
+            "level must be a finite number, above 0",
         ),
     ],
 )
