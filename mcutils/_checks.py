@@ -29,8 +29,12 @@ def switch(value: Any, name: str) -> bool:
     return bool(value)
 
 
-def integer(value: Any, name: str, least: int, most: int | None = None) -> int:
+def integer(
+    value: Any, name: str, least: int, most: int | None = None, *, feasible: int | None = None
+) -> int:
     """An integer that is at least ``least`` and at most ``most``; True is none, and neither is 2.0.
+
+    What is beyond ``feasible`` would mean something, but take more time or memory than there is.
 
     >>> integer(np.int32(3), "bins", 1)
     3
@@ -43,6 +47,8 @@ def integer(value: Any, name: str, least: int, most: int | None = None) -> int:
     if not whole or value < least or (most is not None and value > most):
         limits = f", at least {least}" if most is None else f" from {least} to {most}"
         raise ValueError(f"{name} must be an integer{limits}, found {value!r}")
+    if feasible is not None and value > feasible:
+        raise ValueError(f"{name} must be at most {feasible}: more cannot be computed, found {value!r}")
     return int(value)
 
 
@@ -155,11 +161,76 @@ def generator(random_state: RandomState) -> np.random.Generator:
 
     >>> generator(0).random() == generator(0).random()
     True
+    >>> generator("abc")
+    Traceback (most recent call last):
+        ...
+    ValueError: random_state must be None, an integer of at least 0, a Generator or a RandomState, found 'abc'
     """
     if isinstance(random_state, np.random.RandomState):
         # scikit-learn's convention: the object is shared, and using it advances it
         return np.random.default_rng(random_state.randint(2**31 - 1))
+    whole = isinstance(random_state, Integral) and not isinstance(random_state, (bool, np.bool_))
+    known = random_state is None or isinstance(random_state, np.random.Generator)
+    if not known and not (whole and int(random_state) >= 0):  # type: ignore[arg-type]
+        raise ValueError(
+            "random_state must be None, an integer of at least 0, a Generator or a RandomState, "
+            f"found {random_state!r}"
+        )
     return np.random.default_rng(random_state)
+
+
+def entries(value: Any, name: str, what: str) -> list[Any]:
+    """The entries of a list, a tuple, a vector or whatever gives them one by one; a text is one thing.
+
+    >>> entries(3, "candidates", "a list of estimators")
+    Traceback (most recent call last):
+        ...
+    ValueError: candidates must be a list of estimators, found 3
+    """
+    try:
+        if isinstance(value, (bytes, dict, set)):
+            raise TypeError
+        return list(value)
+    except TypeError:
+        raise ValueError(f"{name} must be {what}, found {value!r}") from None
+
+
+def function(value: Any, name: str, what: str) -> None:
+    """Something that can be called.
+
+    >>> function(2, "decode", "a function of the outputs")
+    Traceback (most recent call last):
+        ...
+    ValueError: decode must be a function of the outputs, found 2
+    """
+    if not callable(value):
+        raise ValueError(f"{name} must be {what}, found {value!r}")
+
+
+def divided(cv: Any, X: Any, labels: NDArray[Any], name: str = "cv") -> list[tuple[Any, Any]]:
+    """The folds that scikit-learn makes of an integer, a splitter, a list of pairs or None."""
+    from sklearn.model_selection import check_cv  # loaded when it is needed
+
+    reason: Exception | None = None
+    try:
+        folds = [(train, test) for train, test in check_cv(cv, labels, classifier=True).split(X, labels)]
+    except (TypeError, ValueError) as error:
+        folds, reason = [], error
+    if not folds:
+        raise ValueError(
+            f"{name} must be a number of folds, a splitter of scikit-learn or pairs (train, test) that fit "
+            f"these examples, found {cv!r}{f': {reason}' if reason else ''}"
+        ) from reason
+    return folds
+
+
+def check_axes(ax: Any) -> None:
+    """The axes to draw in. Their class is not asked for: matplotlib is loaded only where somebody draws."""
+    if not hasattr(ax, "transData"):
+        raise ValueError(f"ax must be an Axes of matplotlib, found {ax!r}")
+
+
+MOST_JOBS = 10_000  # more processes no machine starts
 
 
 def jobs(value: Any, name: str = "n_jobs") -> None:
@@ -168,11 +239,28 @@ def jobs(value: Any, name: str = "n_jobs") -> None:
     >>> jobs(0)
     Traceback (most recent call last):
         ...
-    ValueError: n_jobs must be None or an integer other than 0, found 0
+    ValueError: n_jobs must be None or an integer from -10000 to 10000 other than 0, found 0
     """
     whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
-    if value is not None and not (whole and value != 0):
-        raise ValueError(f"{name} must be None or an integer other than 0, found {value!r}")
+    if value is not None and not (whole and 0 < abs(int(value)) <= MOST_JOBS):
+        raise ValueError(
+            f"{name} must be None or an integer from -{MOST_JOBS} to {MOST_JOBS} other than 0, "
+            f"found {value!r}"
+        )
+
+
+def array(values: Any, name: str) -> NDArray[Any]:
+    """An array of anything: rows of several lengths are none.
+
+    >>> array([[1, 2], [3]], "cost")
+    Traceback (most recent call last):
+        ...
+    ValueError: cost must be an array, found rows of different lengths
+    """
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be an array, found rows of different lengths") from None
 
 
 def reals(values: ArrayLike, name: str, *, infinite: bool = False) -> Floats:
@@ -185,7 +273,7 @@ def reals(values: ArrayLike, name: str, *, infinite: bool = False) -> Floats:
         ...
     ValueError: scores must be finite, found nan
     """
-    matrix = np.asarray(values)
+    matrix = array(values, name)
     if matrix.dtype == object:
         bad = [entry for entry in matrix.flat if not isinstance(entry, Real)]
         if bad:
@@ -202,8 +290,8 @@ def reals(values: ArrayLike, name: str, *, infinite: bool = False) -> Floats:
 def numbers_as_given(values: ArrayLike, name: str) -> NDArray[Any]:
     """Finite real numbers: float64, or fractions as they are."""
     floats = reals(values, name)
-    array = np.asarray(values)
-    return array if array.dtype == object else floats
+    given = array(values, name)
+    return given if given.dtype == object else floats
 
 
 def number_that(value: Any, name: str, allowed: str, ok: Callable[[float], bool]) -> float:
@@ -234,7 +322,7 @@ def point_matrix(X: Any, name: str, columns: int | None = None) -> Any:
     """X as a float64 matrix with a row for each input; in CSR format if it is sparse."""
     from scipy.sparse import csr_array, issparse  # loaded when it is needed
 
-    points = csr_array(X) if issparse(X) else np.asarray(X)
+    points = csr_array(X) if issparse(X) else array(X, name)
     if points.ndim != 2 or 0 in points.shape:
         raise ValueError(f"{name} must be a matrix with a row for each input, found shape {points.shape}")
     if points.dtype.kind not in "buif":
@@ -248,7 +336,7 @@ def point_matrix(X: Any, name: str, columns: int | None = None) -> Any:
 
 def score_table(scores: ArrayLike, name: str = "scores") -> Floats:
     """Finite scores, with a row for each example and a column for each of at least two classes."""
-    matrix = np.asarray(scores)
+    matrix = array(scores, name)
     if matrix.ndim != 2 or matrix.shape[0] < 1 or matrix.shape[1] < 2:
         raise ValueError(
             f"{name} must be a matrix with a row for each of at least one example and a column for each of "
@@ -264,7 +352,7 @@ def score_table(scores: ArrayLike, name: str = "scores") -> Floats:
 
 def class_labels(y: ArrayLike, m: int, k: int) -> Ints:
     """The classes of m examples, integers from 0 to k - 1."""
-    labels = np.asarray(y)
+    labels = array(y, "y")
     if labels.shape != (m,):
         raise ValueError(f"y must have one class for each of the {m} examples, found shape {labels.shape}")
     if labels.dtype.kind not in "iu":
@@ -312,7 +400,7 @@ _BLOCK = 512
 
 def gram_matrix(gram: ArrayLike) -> Floats:
     """A symmetric matrix of finite numbers whose minors of two rows are not negative, up to rounding."""
-    matrix = np.asarray(gram)
+    matrix = array(gram, "gram")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
         raise ValueError(f"gram must be a square matrix, found shape {matrix.shape}")
     if matrix.dtype.kind not in "buif":

@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
 )
 
 from ._base import ScoreClassifier, class_codes, codes_among, first_batch
-from ._checks import integer, jobs
+from ._checks import array, integer, jobs
 from ._typing import Floats, Ints
 from ._weights import example_weights, refuse_idle
 from .binary import BinarySVM
@@ -230,7 +230,7 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
 
 def selectable(X: Any) -> Any:
     """X in a form whose rows can be selected; the very object if possible. What has no rows is refused."""
-    rows = X.tocsr() if issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
+    rows = X.tocsr() if issparse(X) else X if hasattr(X, "shape") else array(X, "X")
     if not rows.shape or rows.shape[0] == 0:
         check_array(rows, accept_sparse=True, dtype=None)  # raises
     return rows
@@ -329,7 +329,10 @@ class Scorer:
                 scores[place] = self.alone(s, X)
         # a sum is finite only if its terms are: one pass, and no array of booleans
         if not np.isfinite(scores.sum()) and not np.isfinite(scores).all():
-            raise ValueError(f"scores must be finite, found {scores[~np.isfinite(scores)][0]}")
+            raise ValueError(
+                "estimator must give finite scores (are the entries of X too large?), "
+                f"found {scores[~np.isfinite(scores)][0]}"
+            )
         return scores
 
     def alone(self, s: int, X: Any) -> Floats:

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from ._checks import integer
+from ._checks import entries, integer
 
 Cell = str | bool | int | float | Fraction | None
 
@@ -175,6 +175,8 @@ def table(
     by luck         –        0
     """
     heads = _texts(heads, "heads")
+    if formats is not None and not isinstance(formats, Mapping):
+        raise ValueError(f"formats must be a dict from heads to formats, found {formats!r}")
     formats = dict(formats or {})
     bars = _texts(bars, "bars")
     if not heads:
@@ -190,7 +192,8 @@ def table(
     caption = _text(caption, "caption")
     note = None if note is None else _text(note, "note")
 
-    values = tuple(_row(row, i, heads) for i, row in enumerate(rows, start=1))
+    listed = entries(rows, "rows", "a list of rows")
+    values = tuple(_row(row, i, heads) for i, row in enumerate(listed, start=1))
     if not values:
         raise ValueError("rows must hold at least one row, found none")
     for head in bars:
@@ -218,14 +221,14 @@ def _text(value: Any, name: str) -> str:
 def _texts(values: Any, name: str) -> tuple[str, ...]:
     if isinstance(values, str):
         raise ValueError(f"{name} must be a sequence of texts, found the text {values!r}")
-    return tuple(_text(value, name) for value in values)
+    return tuple(_text(value, name) for value in entries(values, name, "a sequence of texts"))
 
 
 def _row(row: Any, number: int, heads: tuple[str, ...]) -> tuple[Cell, ...]:
     """The values of a row, those of numpy as Python's."""
     if isinstance(row, str):
         raise ValueError(f"rows must be sequences of values, found the text {row!r} for row {number}")
-    values = tuple(row)
+    values = tuple(entries(row, "rows", "sequences of values"))
     if len(values) != len(heads):
         raise ValueError(
             f"rows must have a value for each of the {len(heads)} heads, found {len(values)} in row {number}"

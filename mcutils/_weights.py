@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._checks import array
+
 Floats: TypeAlias = NDArray[np.float64]
 
 
@@ -29,7 +31,7 @@ def example_weights(sample_weight: ArrayLike | None, m: int, *, all_zero: bool =
     if sample_weight is None:
         return np.ones(m)
     wanted = f"sample_weight must be {m} finite numbers, at least 0, found "
-    given = np.asarray(sample_weight)
+    given = array(sample_weight, "sample_weight")
     if given.ndim == 0:
         given = np.broadcast_to(given, m)
     if given.shape != (m,):
@@ -117,6 +119,15 @@ def in_units(weights: Floats) -> tuple[Floats, float]:
     """
     exponent = int(np.frexp(weights.max())[1]) - 1
     return np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent))
+
+
+def refuse_huge(penalties: Floats) -> None:
+    """Refuse penalties whose squares are beyond floating point."""
+    if penalties.sum() > 1e150:
+        raise ValueError(
+            "C and sample_weight must be smaller: the squares of their products are beyond floating point, "
+            f"found a sum of {penalties.sum():.3g}"
+        )
 
 
 def refuse_endless(weights: Floats, names: str = "sample_weight") -> None:

@@ -54,7 +54,7 @@ from sklearn.utils.validation import (
 )
 
 from ._base import ScoreClassifier, class_codes
-from ._checks import integer, jobs, number, one_of, seed, switch
+from ._checks import array, integer, jobs, number, one_of, seed, switch
 from ._warnings import warn
 from ._weights import example_weights, in_units
 
@@ -163,13 +163,20 @@ def best_stump(
     (0, 2.5, [1, -1], [-1, 1], 0.0)
     """
     values = check_array(X, dtype=np.float64, input_name="X")
-    Y = np.asarray(signs)
-    if Y.ndim != 2 or len(Y) != len(values) or Y.shape[1] < 1 or not np.isin(Y, (-1, 1)).all():
+    Y = array(signs, "signs")
+    of_numbers = Y.dtype.kind in "biuf"
+    if (
+        Y.ndim != 2
+        or len(Y) != len(values)
+        or Y.shape[1] < 1
+        or not of_numbers
+        or not np.isin(Y, (-1, 1)).all()
+    ):
         raise ValueError(
             f"signs must be a matrix of -1 and 1 with a row for each of {len(values)} examples, "
-            f"found shape {Y.shape} and the entries {np.unique(Y)[:6].tolist()}"
+            f"found shape {Y.shape} and the entries {Y.ravel()[:6].tolist()}"
         )
-    D = np.ones(Y.shape) if weights is None else np.asarray(weights)
+    D = np.ones(Y.shape) if weights is None else array(weights, "weights")
     if D.shape != Y.shape or D.dtype.kind not in "buif":
         raise ValueError(
             f"weights must be numbers with the shape of signs, {Y.shape}, "

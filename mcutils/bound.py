@@ -43,7 +43,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import integer, number, one_of, reals, switch
+from ._checks import array, integer, number, one_of, reals, switch
 from .margin import empirical_margin_loss, margins, rho_loss
 
 __all__ = [
@@ -222,6 +222,7 @@ def margin_bound(
     0.1834
     """
     rho = _check_rho(rho, rho_chosen_from_data, uniform_in_rho)
+    number(rho_max, "rho_max", above=0)
     one_of(kind, "kind", ("quadratic", "linear"))
     empirical = empirical_margin_loss(scores, y, rho)
     m, k = np.shape(scores)
@@ -374,12 +375,14 @@ def kernel_bound(
     [0.114, 0.042, 0.024]
     """
     rho = _check_rho(rho, rho_chosen_from_data, uniform_in_rho)
+    number(rho_max, "rho_max", above=0)
+    number(norm_min, "norm_min", above=0)
     norm = number(norm_bound, "norm_bound", least=0)
     uniform_in_norm = switch(uniform_in_norm, "uniform_in_norm")
     if switch(norm_chosen_from_data, "norm_chosen_from_data") and not uniform_in_norm:
         raise ValueError(
-            f"norm_bound={norm_bound!r} was chosen from the data, and this bound holds for one that was "
-            "fixed before: set uniform_in_norm=True"
+            f"norm_bound={norm_bound!r} was chosen from the data (norm_chosen_from_data), and this bound "
+            "holds for one that was fixed before: set uniform_in_norm=True"
         )
     empirical = empirical_margin_loss(scores, y, rho)
     m, k = np.shape(scores)
@@ -455,8 +458,8 @@ def complexity_term(kind: str, k: ArrayLike, m: ArrayLike, ratio: ArrayLike = 1.
     [20.0, 0.2171, 0.0217]
     """
     classes, examples, ratios = (reals(a, name) for a, name in ((k, "k"), (m, "m"), (ratio, "ratio")))
-    if not (classes >= 2).all():
-        raise ValueError(f"k must be at least 2, found {k!r}")
+    if not ((classes >= 2) & (classes <= 1e100)).all():
+        raise ValueError(f"k must be from 2 to 1e100, found {k!r}")
     if not (examples >= 1).all():
         raise ValueError(f"m must be at least 1, found {m!r}")
     if not (ratios >= 0).all():
@@ -592,7 +595,7 @@ def steps(values: ArrayLike, y: ArrayLike, rho: float, signs: ArrayLike) -> Mapp
             f"found {f.shape}"
         )
     _, m, k = f.shape
-    labels = np.asarray(y)
+    labels = array(y, "y")
     own = np.array([margins(scores, labels) for scores in f])  # (F, m)
     sigma = reals(signs, "signs")
     if sigma.ndim != 2 or sigma.shape[1] != m:
@@ -635,7 +638,8 @@ def chain(values: ArrayLike, y: ArrayLike, rho: float) -> Chain:
     >>> chain(values, [0, 1], rho=1.0)
     Chain(losses=0.25, margins=0.5, masked=1.0, unmasked=1.0, split=1.0, components=1.0, total=1.0)
     """
-    m = np.shape(values)[1] if np.ndim(values) == 3 else 0
+    table = array(values, "values")
+    m = table.shape[1] if table.ndim == 3 else 0
     if m > 20:
         raise ValueError(f"{m} examples have 2^{m} signs; draw some and take the mean of steps(...) instead")
     sums: dict[str, float] = {}
@@ -661,7 +665,7 @@ def _confidence(m: int, delta: float, data_dependent: bool, octaves: float = 0.0
 
 def _check_rho(rho: Any, chosen: bool, uniform_form: bool, name: str = "rho") -> float:
     uniform_form = switch(uniform_form, f"uniform_in_{name}")
-    if np.ndim(rho) != 0 and not uniform_form:
+    if array(rho, name).ndim != 0 and not uniform_form:
         raise ValueError(
             f"{name} must be one number, fixed before the data were seen, found {rho!r}; to choose among "
             "several, use best_rho"
@@ -669,8 +673,8 @@ def _check_rho(rho: Any, chosen: bool, uniform_form: bool, name: str = "rho") ->
     value = number(rho, name, above=0)
     if switch(chosen, f"{name}_chosen_from_data") and not uniform_form:
         raise ValueError(
-            f"{name}={rho!r} was chosen from the data, and this bound holds for a {name} that was fixed "
-            f"before: set uniform_in_{name}=True"
+            f"{name}={rho!r} was chosen from the data ({name}_chosen_from_data), and this bound holds for a "
+            f"{name} that was fixed before: set uniform_in_{name}=True"
         )
     return value
 

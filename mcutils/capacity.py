@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._alternative import decide as alternative
 from ._alternative import nearest, rounded_leads
-from ._checks import integer, switch
+from ._checks import array, function, integer, switch
 from .exact import all_signs, as_fractions
 
 __all__ = [
@@ -56,6 +56,10 @@ __all__ = [
     "smallest_positive",
     "vote",
 ]
+
+_MOST_CLASSES = 1_000  # the systems have a block of columns for each class
+_MOST_DIMENSION = 10_000  # the numbers below have as many digits
+_DECODE = "a function that takes a table of +1 and -1 and gives a class for each row"
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -239,7 +243,7 @@ def reduction_bound(l: int, d: int) -> int:
     >>> [reduction_bound(1, d) for d in (1, 2, 3)], reduction_bound(3, 2)
     ([1, 2, 3], 25)
     """
-    l, d = integer(l, "l", 1), integer(d, "d", 1)
+    l, d = integer(l, "l", 1), integer(d, "d", 1, feasible=_MOST_DIMENSION)
     low, high = d, int(closed_form(l, d)) + 1  # holds at low, fails at high; once it fails it fails for good
     while high - low > 1:
         middle = (low + high) // 2
@@ -275,7 +279,7 @@ def closed_form(l: int, d: int) -> float:
     >>> round(closed_form(1, 1), 2), round(closed_form(3, 2), 2)
     (3.17, 38.04)
     """
-    l, d = integer(l, "l", 1), integer(d, "d", 1)
+    l, d = integer(l, "l", 1), integer(d, "d", 1, feasible=_MOST_DIMENSION)
     return 2 * l * d * log2(3 * l)
 
 
@@ -371,6 +375,7 @@ def sensitivity(decode: Decode, l: int) -> tuple[int, tuple[int, ...]]:
     >>> sensitivity(smallest_positive, 4)
     (4, (-1, -1, -1, 1))
     """
+    function(decode, "decode", _DECODE)
     l = integer(l, "l", 1, 20)
     every = all_signs(l)
     decoded = decode(every)
@@ -407,9 +412,19 @@ def reduction_labelings(binary: ArrayLike, decode: Decode, l: int) -> Ints:
     >>> len(reduction_labelings(half_lines, decision_list, 3))
     9
     """
-    outputs = np.unique(np.asarray(binary), axis=0)
-    if outputs.ndim != 2 or not np.isin(outputs, (-1, 1)).all():
-        raise ValueError("binary must be a table with a row for each rule and entries +1 and -1")
+    rules = array(binary, "binary")
+    if (
+        rules.ndim != 2
+        or 0 in rules.shape
+        or rules.dtype.kind not in "if"
+        or not np.isin(rules, (-1, 1)).all()
+    ):
+        raise ValueError(
+            "binary must be a table with entries +1 and -1, a row for each of at least one rule and a column "
+            f"for each of at least one point, found shape {rules.shape} of type {rules.dtype}"
+        )
+    function(decode, "decode", _DECODE)
+    outputs = np.unique(rules, axis=0)
     l = integer(l, "l", 1)
     if l * log2(len(outputs)) > log2(10**6):
         raise ValueError(f"l={l} rules out of {len(outputs)} are {len(outputs)}**{l} choices; at most 10**6")
@@ -602,7 +617,7 @@ def realises(
     >>> realises(opposite, [0, 0], 2, fit_intercept=False), realises(opposite, [1, 1], 2, fit_intercept=False)
     (True, False)
     """
-    points, y, k = _check_points(X, labels, integer(k, "k", 2))
+    points, y, k = _check_points(X, labels, integer(k, "k", 2, feasible=_MOST_CLASSES), "labels")
     fit_intercept, exact = switch(fit_intercept, "fit_intercept"), switch(exact, "exact")
     rows, owners = _leads(points, y, k, fit_intercept)
     tied = np.array([y[i] < r for i, r in owners], dtype=bool)
@@ -635,7 +650,9 @@ def linear_labelings(X: ArrayLike, k: int, *, fit_intercept: bool = True, exact:
     >>> linear_labelings([[0.0], [1.0], [2.0]], 2).tolist()
     [[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
-    points, _, k = _check_points(X, np.zeros(len(_numbers(X, "X")), dtype=np.intp), integer(k, "k", 2))
+    points, _, k = _check_points(
+        X, np.zeros(len(_numbers(X, "X")), dtype=np.intp), integer(k, "k", 2, feasible=_MOST_CLASSES)
+    )
     labelings: list[tuple[int, ...]] = [()]
     for n in range(1, len(points) + 1):
         labelings = [
@@ -677,7 +694,7 @@ def _leads(
 
 
 def _check_outputs(outputs: ArrayLike) -> NDArray[Any]:
-    table = np.asarray(outputs)
+    table = array(outputs, "outputs")
     if table.ndim != 2 or table.shape[1] < 1:
         raise ValueError(f"outputs must be a matrix with a column for each rule, found shape {table.shape}")
     if table.dtype.kind not in "iuf":
@@ -688,7 +705,7 @@ def _check_outputs(outputs: ArrayLike) -> NDArray[Any]:
 
 
 def _check_table(table: ArrayLike) -> Ints:
-    labels = np.asarray(table)
+    labels = array(table, "table")
     if labels.ndim != 2 or len(labels) < 1:
         raise ValueError(
             "table must have a row for each of at least one classifier and a column for each point, "
@@ -715,7 +732,7 @@ def _check_rows(strict: ArrayLike, weak: ArrayLike | None) -> tuple[NDArray[Any]
 
 def _numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     """A matrix of finite numbers: float64, int64, or objects that are numbers of any size."""
-    table = np.asarray(values)
+    table = array(values, name)
     if table.ndim != 2:
         raise ValueError(f"{name} must be a matrix, found shape {table.shape}")
     if table.dtype.kind not in "iufO":
@@ -736,14 +753,19 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     return table.astype(np.int64 if small else object)
 
 
-def _check_points(X: ArrayLike, y: ArrayLike, k: int | None) -> tuple[NDArray[Any], Ints, int]:
+def _check_points(
+    X: ArrayLike, y: ArrayLike, k: int | None, name: str = "y"
+) -> tuple[NDArray[Any], Ints, int]:
     points = _numbers(X, "X")
-    labels = np.asarray(y)
+    labels = array(y, name)
     if len(points) < 1 or points.shape[1] < 1:
         raise ValueError(f"X must have at least one point and one coordinate, found shape {points.shape}")
     if labels.shape != (len(points),) or labels.dtype.kind not in "iu":
-        raise ValueError(f"labels must be one integer for each of the {len(points)} points of X")
-    k = max(2, int(labels.max()) + 1) if k is None else integer(k, "k", 2)
+        raise ValueError(
+            f"{name} must be one integer for each of the {len(points)} points of X, "
+            f"found shape {labels.shape} of type {labels.dtype}"
+        )
+    k = max(2, int(labels.max()) + 1) if k is None else integer(k, "k", 2, feasible=_MOST_CLASSES)
     if labels.min() < 0 or labels.max() >= k:
-        raise ValueError(f"labels must be integers from 0 to {k - 1}, found {labels.min()} to {labels.max()}")
+        raise ValueError(f"{name} must be integers from 0 to {k - 1}, found {labels.min()} to {labels.max()}")
     return points, labels.astype(np.intp), k

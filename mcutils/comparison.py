@@ -23,7 +23,7 @@ once are the matter of :func:`holm` and :func:`family`; a few independent ones, 
 (0.013, 0.086)
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from time import process_time
@@ -38,7 +38,7 @@ from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 
-from ._checks import integer, number, reals
+from ._checks import array, entries, integer, number, reals
 
 __all__ = [
     "Difference",
@@ -58,6 +58,8 @@ __all__ = [
     "splits",
     "tune",
 ]
+
+_MOST_SPLITS = 10_000
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
@@ -160,7 +162,10 @@ def _student(differences: ArrayLike, more: float, level: float) -> Difference:
     df = len(d) - 1
     mean = float(d.mean())
     # equal numbers have no variance, whatever their mean is rounded to
-    variance = 0.0 if (d == d[0]).all() else float(d.var(ddof=1))
+    with np.errstate(over="ignore"):
+        variance = 0.0 if (d == d[0]).all() else float(d.var(ddof=1))
+    if not np.isfinite(variance):
+        raise ValueError(f"differences must be smaller: their squares overflow, found {np.abs(d).max():.3g}")
     se = sqrt((1 / len(d) + more) * variance)
     half = float(stdtrit(df, (1 + level) / 2)) * se
     certain = 1.0 if d[0] == 0 else 0.0
@@ -405,7 +410,7 @@ def splits(
     >>> len(train), len(test)
     (6, 3)
     """
-    integer(n_splits, "n_splits", 1)
+    integer(n_splits, "n_splits", 1, feasible=_MOST_SPLITS)
     integer(random_state, "random_state", 0, 2**32 - n_splits)
     return [folds(y, parts, groups=groups, random_state=random_state + j)[0] for j in range(n_splits)]
 
@@ -422,13 +427,16 @@ def check_groups(pairs: Sequence[Split], groups: ArrayLike) -> None:
 
     Examples
     --------
+    >>> check_groups([([0, 1, 2], [3])], ["ann", "bob", "bob", "cem"])
     >>> check_groups([([0, 1], [2, 3])], ["ann", "bob", "bob", "cem"])
     Traceback (most recent call last):
         ...
     ValueError: groups must be on one side of a split, found 'bob' on both sides of split 0
     """
-    named = np.asarray(groups)
-    for place, (train, test) in enumerate(pairs):
+    named = array(groups, "groups")
+    if named.ndim != 1:
+        raise ValueError(f"groups must name the group of each example, found shape {named.shape}")
+    for place, (train, test) in enumerate(_check_pairs(pairs, len(named), "pairs", "split")):
         both = np.intersect1d(named[train], named[test])
         if len(both):
             raise ValueError(
@@ -488,7 +496,16 @@ def scores(estimator: Any, X: Any, m: int) -> Floats:
     -------
     (n, k) array
         Of two classes with the one score f the columns 0 and f.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], ["a", "a", "b", "b"]
+    >>> scores(RidgeClassifier(alpha=1e-9).fit(X, y), [[0.0], [4.0]], 4).round(6)
+    array([[ 0. , -1.2],
+           [ 0. ,  1.2]])
     """
+    m = integer(m, "m", 1)
     if hasattr(estimator, "predict_proba"):
         return np.log(smooth(estimator.predict_proba(X), m))
     if not hasattr(estimator, "decision_function"):
@@ -576,6 +593,7 @@ def tune(
     ({'n_neighbors': 1}, True)
     """
     start = process_time()
+    _check_classifier(estimator)
     labels = _check_labels(y)
     data = _check_examples(X, len(labels))
     candidates = _check_candidates(candidates)
@@ -675,6 +693,7 @@ def nested(
     >>> result.n_test.tolist(), bool((result.errors < 0.2).all())
     ([50, 50], True)
     """
+    _check_classifier(estimator)
     labels = _check_labels(y)
     data = _check_examples(X, len(labels))
     candidates = _check_candidates(candidates)
@@ -698,11 +717,9 @@ def nested(
 
 
 def _numbers(name: str, values: ArrayLike) -> Floats:
-    numbers = np.asarray(values, dtype=np.float64)
+    numbers = reals(values, name)
     if numbers.ndim != 1:
         raise ValueError(f"{name} must be a list of numbers, found shape {numbers.shape}")
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{name} must be finite, found {numbers[~np.isfinite(numbers)][0]}")
     return numbers
 
 
@@ -716,8 +733,8 @@ def _check_labels(y: ArrayLike) -> NDArray[Any]:
 
 
 def _check_candidates(candidates: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    listed = [] if isinstance(candidates, Mapping) else list(candidates)
-    if isinstance(candidates, Mapping) or not all(isinstance(one, Mapping) for one in listed):
+    listed = entries(candidates, "candidates", "a list of dicts of parameters")
+    if not all(isinstance(one, Mapping) for one in listed):
         raise ValueError(f"candidates must be a list of dicts of parameters, found {candidates!r}")
     if not listed:
         raise ValueError("candidates must be at least one dict of parameters, found none")
@@ -737,23 +754,25 @@ def _check_examples(X: Any, m: int) -> Any:
 
 
 def _check_named(groups: ArrayLike, m: int) -> NDArray[Any]:
-    named = np.asarray(groups)
+    named = array(groups, "groups")
     if named.shape != (m,):
         raise ValueError(f"groups must name the group of each of {m} examples, found shape {named.shape}")
+    if named.dtype == object and any(name is None or name != name for name in named.tolist()):
+        raise ValueError("groups must name the group of each example, found None or NaN")
+    if named.dtype.kind == "f" and not np.isfinite(named).all():
+        raise ValueError(f"groups must name the group of each example, found {named[~np.isfinite(named)][0]}")
     return named
+
+
+def _check_classifier(estimator: Any) -> None:
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "set_params")):
+        raise ValueError(f"estimator must be a classifier in scikit-learn's manner, found {estimator!r}")
 
 
 def _check_partition(folds: Sequence[Split], m: int) -> list[Split]:
     """Every example is tested once, by classifiers that have not seen it."""
-    if not isinstance(folds, Iterable):
-        raise ValueError(f"folds must be a list of pairs (train, test), found {folds!r}")
-    pairs, tested = list(folds), np.zeros(m, dtype=np.intp)
+    pairs, tested = _check_pairs(folds, m, "folds", "fold"), np.zeros(m, dtype=np.intp)
     for place, pair in enumerate(pairs):
-        two = isinstance(pair, Sequence) and len(pair) == 2
-        if not two or not all(_are_indices(np.asarray(part), m) for part in pair):
-            raise ValueError(
-                f"folds must be pairs of lists of indices from 0 to {m - 1}, found {pair!r} in fold {place}"
-            )
         both = np.intersect1d(*pair)
         if len(both):
             raise ValueError(
@@ -764,6 +783,18 @@ def _check_partition(folds: Sequence[Split], m: int) -> list[Split]:
         wrong = int(np.flatnonzero(tested != 1)[0])
         raise ValueError(f"folds must test every example once, found example {wrong} {tested[wrong]} times")
     return pairs
+
+
+def _check_pairs(pairs: Any, m: int, name: str, one: str) -> list[Split]:
+    """Pairs of lists of indices of m examples."""
+    listed = entries(pairs, name, "a list of pairs (train, test)")
+    for place, pair in enumerate(listed):
+        two = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
+        if not two or not all(_are_indices(array(part, name), m) for part in pair):
+            raise ValueError(
+                f"{name} must be pairs of lists of indices from 0 to {m - 1}, found {pair!r} in {one} {place}"
+            )
+    return listed
 
 
 def _are_indices(part: NDArray[Any], m: int) -> bool:

@@ -34,6 +34,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
+from math import comb, inf
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -42,7 +43,7 @@ from scipy.optimize import linprog
 from scipy.special import kl_div, logit, xlog1py, xlogy
 
 from . import loss
-from ._checks import integer, number, one_of, switch
+from ._checks import array, integer, number, one_of, switch
 from .capacity import decide
 from .certificate import Certificate
 from .softmax import log_softmax
@@ -59,6 +60,8 @@ __all__ = [
     "minimise",
     "simplex_grid",
 ]
+
+_MOST_POINTS = 1_000_000
 
 Ints: TypeAlias = NDArray[np.intp]
 # float64, or objects that are fractions
@@ -207,7 +210,12 @@ def simplex_grid(k: int, n: int) -> Numbers:
            [0. , 0.5, 0.5],
            [0. , 0. , 1. ]])
     """
-    k, n = integer(k, "k", 2), integer(n, "n", 1)
+    k, n = integer(k, "k", 2, feasible=_MOST_POINTS), integer(n, "n", 1, feasible=_MOST_POINTS)
+    points = comb(n + k - 1, min(n, k - 1)) if min(n, k - 1) < 100 else inf
+    if points > _MOST_POINTS:
+        raise ValueError(
+            f"k and n must give at most {_MOST_POINTS} points, found {points:.3g} for k={k} and n={n}"
+        )
     # n stars and k - 1 bars; the places of the bars
     bars = np.array(list(combinations(range(n + k - 1), k - 1)))[::-1]
     ends = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, n + k - 1)))
@@ -629,7 +637,7 @@ def _fractions(values: NDArray[Any]) -> Numbers:
 
 def _numbers(values: ArrayLike, name: str) -> Numbers:
     """Finite numbers of at least two classes: fractions, or float64."""
-    matrix = np.asarray(values)
+    matrix = array(values, name)
     if matrix.ndim < 1 or matrix.shape[-1] < 2:
         raise ValueError(
             f"{name} must have an entry for each of at least two classes, found shape {matrix.shape}"

@@ -42,7 +42,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import gram_matrix
+from ._checks import gram_matrix, number, reals
 from .certificate import Certificate
 from .hinge import HingeProblem
 
@@ -414,11 +414,11 @@ def kkt(
 
 def _checked_slack(slack: ArrayLike, task: HingeProblem) -> Floats:
     """The slack of each pair, a column for each class."""
-    room = np.array(slack, dtype=np.float64)
+    room = reals(slack, "slack")
     m, k = len(task.labels), task.n_classes
     shape = (m,) if task.loss == "crammer_singer" else (m, k)
-    if room.shape != shape or not np.isfinite(room).all():
-        raise ValueError(f"slack must be finite numbers of shape {shape}, found shape {room.shape}")
+    if room.shape != shape:
+        raise ValueError(f"slack must have the shape {shape}, found shape {room.shape}")
     if task.loss == "crammer_singer":
         return np.repeat(room[:, None], k, axis=1)
     return task.without_true_classes(room)
@@ -490,8 +490,7 @@ def support(
     >>> result.kinds.tolist(), result.outliers, result.misclassified
     ([['bound', 'bound'], ['bound', 'bound']], array([False, False]), array([False, False]))
     """
-    if not 0 <= tol < 0.5:
-        raise ValueError(f"tol must be from 0 to below 0.5, found {tol!r}")
+    number(tol, "tol", least=0, below=0.5)
     A, scores, task = _scored(multipliers, gram, problem)
     rows = np.arange(len(A))
     A[tol * task.penalties[:, None] >= A] = 0.0
@@ -523,12 +522,10 @@ def _scored(
 
 def _read(values: ArrayLike, name: str = "multipliers") -> Floats:
     """A finite table, copied."""
-    A = np.array(values, dtype=np.float64)
+    A = reals(values, name).copy()
     if A.ndim != 2 or len(A) < 1 or A.shape[1] < 2:
         raise ValueError(
             f"{name} must have a row for each example and a column for each of at least two classes, "
             f"found shape {A.shape}"
         )
-    if not np.isfinite(A).all():
-        raise ValueError(f"{name} must be finite, found {A[~np.isfinite(A)][0]}")
     return A

@@ -41,13 +41,17 @@ def as_fractions(values: Any) -> NDArray[np.object_]:
     >>> as_fractions([[1, 0.5], ["0.1", 3]]).tolist()
     [[Fraction(1, 1), Fraction(1, 2)], [Fraction(1, 10), Fraction(3, 1)]]
     """
+    return _fractions(values, "values")
+
+
+def _fractions(values: Any, name: str) -> NDArray[np.object_]:
     array = np.asarray(values, dtype=object)
     entries = []
     for entry in array.ravel().tolist():
         try:
             entries.append(Fraction(entry) if isinstance(entry, str) else fraction(entry))
-        except (AttributeError, ValueError, OverflowError, ZeroDivisionError):
-            raise ValueError(f"values must be finite numbers, found {entry!r}") from None
+        except (AttributeError, TypeError, ValueError, OverflowError, ZeroDivisionError):
+            raise ValueError(f"{name} must be finite numbers, found {entry!r}") from None
     return objects(entries).reshape(array.shape)
 
 
@@ -88,8 +92,8 @@ def solve(A: ArrayLike, b: ArrayLike) -> list[Fraction] | None:
     >>> solve([[1, 2], [2, 4]], [1, 2]) is None
     True
     """
-    square, right = as_fractions(A), as_fractions(b)
-    n = len(square)
+    square, right = _fractions(A, "A"), _fractions(b, "b")
+    n = square.shape[0] if square.ndim else 0
     if square.shape != (n, n) or right.shape != (n,):
         raise ValueError(
             "A must be square and b have an entry for each row, "

@@ -33,7 +33,7 @@ from scipy.linalg import eigh
 from scipy.sparse import issparse
 from scipy.special import gammainc
 
-from ._checks import integer, kernel_parameters, number_that, point_matrix
+from ._checks import integer, kernel_parameters, number_that, point_matrix, squarable
 
 __all__ = [
     "Kernel",
@@ -213,7 +213,7 @@ class Kernel:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # refused below, in a sentence
             values = compute(*points)
         if not np.isfinite(values).all():
-            raise ValueError(f"the {self.name} kernel leaves the range of floating point; scale the inputs")
+            raise ValueError(f"the {self.name} kernel leaves the range of floating point; scale X")
         return values
 
 
@@ -416,6 +416,7 @@ def resolve(
         return precomputed
     if isinstance(gamma, str) and gamma in ("scale", "auto"):
         sample = point_matrix(X, "X")
+        squarable(sample)
         variance = 1.0
         if gamma == "scale":
             square_mean = sample.multiply(sample).mean() if issparse(sample) else 0.0
@@ -467,6 +468,7 @@ def rbf_features(X: ArrayLike, gamma: float, degree: int) -> Floats:
     if issparse(points):
         raise ValueError("X must be dense, found a sparse matrix: few of the features would be 0")
     width = number_that(gamma, "gamma", "a positive number", lambda v: v > 0)
+    squarable(points)
     highest = integer(degree, "degree", 0)
     m, d = points.shape
     n = comb(d + highest, d)

@@ -25,7 +25,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import class_labels, number, reals, score_table
+from ._checks import array, class_labels, number, reals, score_table
 
 __all__ = ["Sandwich", "empirical_margin_loss", "margins", "predict", "rho_loss", "sandwich"]
 
@@ -153,10 +153,11 @@ def empirical_margin_loss(
     array([0. , 0.4, 0.7])
     """
     values = margins(scores, y)
-    if np.ndim(rho) == 0:
+    several = array(rho, "rho")
+    if several.ndim == 0:
         return float(rho_loss(values, rho).mean())  # type: ignore[arg-type]
-    if np.ndim(rho) != 1:
-        raise ValueError(f"rho must be a number or a list of numbers, found shape {np.shape(rho)}")
+    if several.ndim != 1:
+        raise ValueError(f"rho must be a number or a list of numbers, found shape {several.shape}")
     return np.array([rho_loss(values, one).mean() for one in reals(rho, "rho").tolist()], dtype=np.float64)
 
 
@@ -238,7 +239,7 @@ def _order(tie: Tie, k: int) -> NDArray[np.intp]:
                 "(sandwich also has 'for' and 'against')"
             )
         return np.arange(k) if tie == "smallest" else np.arange(k)[::-1]
-    order = np.asarray(tie)
+    order = array(tie, "tie")
     if order.dtype.kind not in "iu" or order.shape != (k,) or sorted(order.tolist()) != list(range(k)):
         raise ValueError(f"tie must name each of the classes 0 to {k - 1} once, found {tie!r}")
     return order.astype(np.intp)

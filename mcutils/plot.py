@@ -21,11 +21,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
+from matplotlib.colors import is_color_like
 from matplotlib.figure import Figure
+from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, AffineDeltaTransform
 from numpy.typing import ArrayLike
 
+from ._checks import check_axes, entries, integer, number, reals
 from ._table import Table, table
 
 __all__ = [
@@ -130,8 +133,7 @@ def class_style(i: int) -> ClassStyle:
     >>> class_style(2)
     {'color': '#1ea578', 'marker': '^'}
     """
-    if i < 0:
-        raise ValueError(f"i={i} is no index of a class; classes are counted from 0")
+    i = integer(i, "i", 0)
     return {"color": CLASS_COLORS[i % len(CLASS_COLORS)], "marker": CLASS_MARKERS[i % len(CLASS_MARKERS)]}
 
 
@@ -152,6 +154,8 @@ def show(fig: Figure) -> None:
     >>> from mcutils.plot import show
     >>> show(Figure())
     """
+    if not isinstance(fig, Figure):
+        raise ValueError(f"fig must be a Figure of matplotlib, found {fig!r}")
     ipython = sys.modules.get("IPython")  # not imported: then this is no notebook
     if ipython is None or getattr(ipython.get_ipython(), "kernel", None) is None:
         plt.show()
@@ -189,9 +193,10 @@ def _ticks(n: int, labels: Sequence[str] | None, name: str) -> tuple[list[int], 
     if labels is None:
         places = list(range(n)) if n <= 20 else list(range(4, n, 5))
         return places, [str(place + 1) for place in places]
-    if len(labels) != n:
-        raise ValueError(f"{name} has {len(labels)} entries, the code matrix needs {n}")
-    return list(range(n)), list(labels)
+    named = entries(labels, name, "a list of names")
+    if len(named) != n:
+        raise ValueError(f"{name} has {len(named)} entries, the code matrix needs {n}")
+    return list(range(n)), named
 
 
 def code(
@@ -221,12 +226,15 @@ def code(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['1', '2', '3']
     """
-    M = np.asarray(M)
-    if M.ndim != 2:
-        raise ValueError(f"M has shape {M.shape}; a code matrix has two dimensions")
+    check_axes(ax)
+    M = reals(M, "M")
+    if M.ndim != 2 or M.size == 0:
+        raise ValueError(
+            f"M must have a row for each class and a column for each problem, found shape {M.shape}"
+        )
     if not np.isin(M, (-1, 0, 1)).all():
         others = sorted(set(M[~np.isin(M, (-1, 0, 1))].tolist()))
-        raise ValueError(f"M contains {others[:5]}; the entries of a code matrix are -1, 0 and 1")
+        raise ValueError(f"M must have the entries -1, 0 and 1, found {others[:5]}")
     rows, columns = M.shape
 
     def stamp(shape: Path, value: int, **style: Any) -> None:
@@ -295,7 +303,16 @@ def intervals(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['one-vs-all', 'all-pairs']
     """
-    center, low, high = (np.asarray(a, dtype=float) for a in (centers, lows, highs))
+    check_axes(ax)
+    labels = entries(labels, "labels", "a list of texts")
+    offset = number(offset, "offset", least=-1, most=1)
+    if not is_color_like(color):
+        raise ValueError(f"color must be a colour of matplotlib, found {color!r}")
+    if not (isinstance(marker, str) and marker in MarkerStyle.markers):
+        raise ValueError(f"marker must be a marker of matplotlib, found {marker!r}")
+    if name is not None and not isinstance(name, str):
+        raise ValueError(f"name must be a text or None, found {name!r}")
+    center, low, high = reals(centers, "centers"), reals(lows, "lows"), reals(highs, "highs")
     for argument, values in (("centers", center), ("lows", low), ("highs", high)):
         if values.shape != (len(labels),):
             raise ValueError(
@@ -304,8 +321,8 @@ def intervals(
     if not ((low <= center) & (center <= high)).all():
         row = int(np.argmin((low <= center) & (center <= high)))
         raise ValueError(
-            f"row {labels[row]!r} has low {low[row]}, center {center[row]}, high {high[row]}; "
-            "needed is low <= center <= high"
+            "lows, centers and highs must be in this order in each row, found "
+            f"{low[row]}, {center[row]}, {high[row]} in row {labels[row]!r}"
         )
     rows = np.arange(len(labels))
     ax.hlines(rows + offset, low, high, color=color, linewidth=2)

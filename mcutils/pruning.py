@@ -40,12 +40,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.model_selection import PredefinedSplit, check_cv
+from sklearn.model_selection import PredefinedSplit
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from ._checks import integer, jobs, name_or_function, one_of, reals, switch
+from ._checks import array, divided, integer, jobs, name_or_function, one_of, reals, switch
 from ._typing import Criterion
 from ._weights import example_weights, in_units, times_class_weight
 from .risk import check_costs
@@ -407,7 +407,7 @@ def _sequence(plain: _Plain, risks: Any, collapse: Any, exact: bool) -> Sequence
 def _pruned_arrays(plain: _Plain, kept: ArrayLike | None) -> tuple[Bools, Bools]:
     """Which nodes are there, and which of them are leaves."""
     n = len(plain.left)
-    there = np.ones(n, dtype=np.bool_) if kept is None else np.asarray(kept, dtype=np.bool_)
+    there = np.ones(n, dtype=np.bool_) if kept is None else array(kept, "kept").astype(np.bool_)
     if there.shape != (n,):
         raise ValueError(f"kept has shape {there.shape}, the tree has {n} nodes")
     inner = np.flatnonzero(plain.left >= 0)
@@ -655,7 +655,7 @@ def _folds(cv: Any, X: Any, labels: NDArray[Any], m: int) -> list[tuple[Ints, In
                 f"found {numbers.dtype} of shape {numbers.shape}"
             )
         cv = PredefinedSplit(np.unique(numbers, return_inverse=True)[1])
-    return list(check_cv(cv, labels, classifier=True).split(X, labels))
+    return divided(cv, X, labels)
 
 
 def _left_out(

@@ -25,11 +25,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
-from ._checks import integer, one_of, seed
+from ._checks import array, integer, one_of, seed
 from ._reduction import BinaryReduction, Column, Scorer, linear_scores
 from ._typing import Floats, Ints
 
 __all__ = ["OneVsAll", "OneVsOne", "pairs", "sums", "tournament", "votes"]
+
+_MOST_CLASSES = 10_000  # 50 million pairs
 
 # returns, for the examples of some rows, the score of first against second, first < second
 Duel: TypeAlias = Callable[[Ints, int, int], NDArray[Any]]
@@ -56,7 +58,7 @@ def pairs(k: int) -> Ints:
     >>> pairs(3).tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
-    return np.column_stack(np.triu_indices(integer(k, "k", 1), 1))
+    return np.column_stack(np.triu_indices(integer(k, "k", 1, feasible=_MOST_CLASSES), 1))
 
 
 def votes(scores: ArrayLike) -> Floats:
@@ -137,7 +139,7 @@ def tournament(scores: ArrayLike, bracket: ArrayLike | None = None) -> NDArray[n
     (array([[1, 0, 2]]), array([[2, 1, 0]]))
     """
     f, k = _check_scores(scores)
-    order = np.arange(k) if bracket is None else np.asarray(bracket)
+    order = np.arange(k) if bracket is None else array(bracket, "bracket")
     if order.shape != (k,) or order.dtype.kind not in "iu" or (np.sort(order) != np.arange(k)).any():
         raise ValueError(f"bracket must have each class from 0 to {k - 1} once, found {order.tolist()}")
 
@@ -150,7 +152,7 @@ def tournament(scores: ArrayLike, bracket: ArrayLike | None = None) -> NDArray[n
 
 def _check_scores(scores: ArrayLike) -> tuple[Floats, int]:
     """The scores and the number of classes."""
-    f = np.asarray(scores)
+    f = array(scores, "scores")
     l = f.shape[1] if f.ndim == 2 else 0
     k = (1 + isqrt(1 + 8 * l)) // 2
     if l < 1 or k * (k - 1) // 2 != l:
@@ -414,8 +416,8 @@ class OneVsOne(BinaryReduction):
         super()._check_parameters()
         one_of(self.decoding, "decoding", ("vote", "sum", "tournament"))
         one_of(self.ties, "ties", ("first", "sum"))
-        if self.bracket is not None and np.ndim(self.bracket) == 0:
-            integer(self.bracket, "bracket", 1)
+        if self.bracket is not None and array(self.bracket, "bracket").ndim == 0:
+            integer(self.bracket, "bracket", 1, feasible=_MOST_CLASSES)
         seed(self.random_state)
 
     def _prepare(self) -> int:
@@ -427,7 +429,7 @@ class OneVsOne(BinaryReduction):
             rng = check_random_state(self.random_state)
             self.brackets_ = np.array([rng.permutation(k) for _ in range(self.bracket)])
         else:
-            order = np.asarray(self.bracket)
+            order = array(self.bracket, "bracket")
             if order.shape != (k,) or not np.array_equal(np.sort(order), self.classes_):
                 raise ValueError(
                     f"bracket must have each of the classes {self.classes_.tolist()} once, "

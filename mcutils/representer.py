@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mcutils._checks import reals, squarable
 from mcutils.kernel import check_psd
 
 __all__ = ["Parts", "Span", "decompose", "span"]
@@ -168,8 +169,8 @@ def decompose(gram: ArrayLike, values: ArrayLike, squared_norm: ArrayLike) -> Pa
     targets = _values(values, len(spanned.basis))
     coefficients = spanned.coefficients(targets)
     inside = (coefficients * targets).sum(axis=0)
-    whole = np.asarray(squared_norm, dtype=np.float64)
-    if whole.shape != inside.shape or not np.isfinite(whole).all():
+    whole = reals(squared_norm, "squared_norm")
+    if whole.shape != inside.shape:
         raise ValueError(
             f"squared_norm must be one finite number for each function, shape {inside.shape}; "
             f"found {squared_norm!r}"
@@ -184,7 +185,8 @@ def decompose(gram: ArrayLike, values: ArrayLike, squared_norm: ArrayLike) -> Pa
 
 
 def _values(values: ArrayLike, m: int) -> Floats:
-    targets = np.asarray(values, dtype=np.float64)
+    targets = reals(values, "values")
+    squarable(targets, "values")
     if targets.ndim not in (1, 2) or len(targets) != m:
         raise ValueError(
             f"values must have a row for each of the {m} examples, and one or two axes; "

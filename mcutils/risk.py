@@ -26,7 +26,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import integer, number, numbers_as_given, one_of, reals, switch, table_of_costs
+from ._checks import array, entries, integer, number, numbers_as_given, one_of, reals, switch, table_of_costs
 from ._weights import example_weights
 
 __all__ = [
@@ -53,6 +53,8 @@ Ints = NDArray[np.intp]
 Undefined = Literal["refuse", "skip", "zero"]
 Tie = Literal["smallest", "for", "against"]
 
+_MOST_CLASSES = 10_000  # a table of confusion then takes 800 MB
+
 
 # ---------------------------------------------------------------------------------------------------
 # What is passed in
@@ -60,17 +62,17 @@ Tie = Literal["smallest", "for", "against"]
 
 def _classes(labels: ArrayLike, name: str, n_classes: int | None = None) -> Ints:
     """Class numbers as a vector of integers from 0."""
-    array = np.asarray(labels)
-    if array.ndim != 1 or len(array) == 0:
-        raise ValueError(f"{name} must be a vector of at least one class, found shape {array.shape}")
-    if array.dtype.kind not in "iu" or array.min() < 0:
+    codes = array(labels, name)
+    if codes.ndim != 1 or len(codes) == 0:
+        raise ValueError(f"{name} must be a vector of at least one class, found shape {codes.shape}")
+    if codes.dtype.kind not in "iu" or codes.min() < 0:
         raise ValueError(
-            f"{name} must hold class numbers 0, 1, 2, ..., found {np.unique(array)[:5].tolist()}; "
+            f"{name} must hold class numbers 0, 1, 2, ..., found {codes[:5].tolist()}; "
             "np.unique(labels, return_inverse=True) makes such numbers"
         )
-    if n_classes is not None and array.max() >= n_classes:
-        raise ValueError(f"{name} has class {array.max()}, but there are only the {n_classes} classes from 0")
-    return array.astype(np.intp)
+    if n_classes is not None and codes.max() >= n_classes:
+        raise ValueError(f"{name} has class {codes.max()}, but there are only the {n_classes} classes from 0")
+    return codes.astype(np.intp)
 
 
 def _pair(y: ArrayLike, predicted: ArrayLike, n_classes: int | None = None) -> tuple[Ints, Ints]:
@@ -130,15 +132,19 @@ def signs(labels: ArrayLike) -> NDArray[np.int8]:
     array([[ 1, -1,  1],
            [-1, -1, -1]], dtype=int8)
     """
-    array = np.asarray(labels)
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"labels must be a matrix, one row for each example, found shape {array.shape}")
-    if array.dtype.kind in "biuf":
-        if np.isin(array, (0, 1)).all():
-            return np.where(array == 1, np.int8(1), np.int8(-1))
-        if np.isin(array, (-1, 1)).all():
-            return array.astype(np.int8)
-    raise ValueError(f"labels must have entries 0 and 1, or -1 and +1, found {np.unique(array)[:5].tolist()}")
+    return _signs(labels, "labels")
+
+
+def _signs(labels: ArrayLike, name: str) -> NDArray[np.int8]:
+    table = array(labels, name)
+    if table.ndim != 2 or table.size == 0:
+        raise ValueError(f"{name} must be a matrix, one row for each example, found shape {table.shape}")
+    if table.dtype.kind in "biuf":
+        if np.isin(table, (0, 1)).all():
+            return np.where(table == 1, np.int8(1), np.int8(-1))
+        if np.isin(table, (-1, 1)).all():
+            return table.astype(np.int8)
+    raise ValueError(f"{name} must have entries 0 and 1, or -1 and +1, found {table.ravel()[:5].tolist()}")
 
 
 def hamming(y: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -160,10 +166,10 @@ def hamming(y: ArrayLike, predicted: ArrayLike, *, sample_weight: ArrayLike | No
     >>> hamming([[1, 0, 1], [0, 0, 0]], [[1, 1, 1], [0, 0, 1]])
     0.3333333333333333
     """
-    true, chosen = np.asarray(y), np.asarray(predicted)
+    true, chosen = _signs(y, "y"), _signs(predicted, "predicted")
     if true.shape != chosen.shape:
         raise ValueError(f"y and predicted must have the same shape, found {true.shape} and {chosen.shape}")
-    wrong = signs(true) != signs(chosen)
+    wrong = true != chosen
     return _mean(wrong.mean(axis=1), example_weights(sample_weight, len(wrong)))
 
 
@@ -233,7 +239,11 @@ def balanced_error(
     """
     true, chosen = _pair(y, predicted)
     weights = example_weights(sample_weight, len(true))
-    k = int(true.max()) + 1 if n_classes is None else integer(n_classes, "n_classes", 1)
+    k = (
+        int(true.max()) + 1
+        if n_classes is None
+        else integer(n_classes, "n_classes", 1, feasible=_MOST_CLASSES)
+    )
     _classes(true, "y", k)
     size = np.bincount(true, weights, minlength=k)
     if (size == 0).any():
@@ -295,8 +305,12 @@ def costs_from_weights(weights: ArrayLike) -> NDArray[Any]:
            [5., 0.]])
     """
     row = numbers_as_given(weights, "weights")
-    if row.ndim != 1:
-        raise ValueError(f"weights must be a vector, one weight for each class, found shape {row.shape}")
+    if row.ndim != 1 or len(row) < 2:
+        raise ValueError(
+            f"weights must be a vector, one weight for each of at least two classes, found shape {row.shape}"
+        )
+    if row.min() < 0:
+        raise ValueError(f"weights must not be negative, found {row.min()}")
     mistake = 1 - np.eye(len(row), dtype=int)
     return check_costs(row[:, None] * mistake)
 
@@ -306,11 +320,16 @@ def _distances(
 ) -> Floats:
     """Numbers of edges of shortest paths between the classes, by breadth-first search."""
     scale = switch(scale, "scale")
+    classes = entries(classes, "classes", "a list of names")
+    if not all(isinstance(name, Hashable) for name in classes):
+        raise ValueError(f"classes must be a list of hashable names, found {classes}")
     if len(classes) < 2 or len(set(classes)) != len(classes):
         raise ValueError(f"classes must name at least two different classes, found {list(classes)}")
     unknown = [name for name in classes if name not in neighbours]
     if unknown:
-        raise ValueError(f"classes names {unknown[0]!r}, which has no edge")
+        raise ValueError(
+            f"classes names {unknown[0]!r}, which has no edge: edges or parents must name every class"
+        )
     costs = np.empty((len(classes), len(classes)))
     for row, start in zip(costs, classes, strict=True):
         steps = {start: 0}
@@ -361,10 +380,11 @@ def costs_from_graph(
     ValueError: no path joins 'a' and 'c': their distance does not exist
     """
     neighbours: defaultdict[Hashable, set[Hashable]] = defaultdict(set)
-    for edge in edges:
-        if len(edge) != 2:
-            raise ValueError(f"edges must be pairs, found {edge!r}")
-        first, second = edge
+    for edge in entries(edges, "edges", "a list of pairs"):
+        pair = entries(edge, "edges", "a list of pairs")
+        if len(pair) != 2 or not all(isinstance(end, Hashable) for end in pair):
+            raise ValueError(f"edges must be pairs of hashable names, found {edge!r}")
+        first, second = pair
         neighbours[first].add(second)
         neighbours[second].add(first)
     return _distances(neighbours, classes, scale)
@@ -398,6 +418,8 @@ def costs_from_tree(
            [1., 0., 3.],
            [2., 3., 0.]])
     """
+    if not isinstance(parents, Mapping):
+        raise ValueError(f"parents must be a mapping from each concept to its parent, found {parents!r}")
     roots = set(parents.values()) - set(parents)
     if len(roots) != 1:
         named = ", ".join(sorted(map(repr, roots))) if roots else "none"
@@ -667,7 +689,7 @@ def confusion(
     (array([0.67, 1.  , 0.  ]), array([0.67, 0.5 ,  nan]))
     """
     if n_classes is not None:
-        n_classes = integer(n_classes, "n_classes", 1)
+        n_classes = integer(n_classes, "n_classes", 1, feasible=_MOST_CLASSES)
     true, chosen = _pair(y, predicted, n_classes)
     k = max(int(max(true.max(), chosen.max())) + 1, 2) if n_classes is None else n_classes
     weights = example_weights(sample_weight, len(true))

@@ -15,6 +15,7 @@ feasible for the dual problem. So every fit ends with a lower bound of the optim
 (True, True)
 """
 
+from functools import partial
 from math import ceil
 from typing import Any, Self, TypeAlias
 
@@ -38,11 +39,13 @@ from ._checks import (
     switch,
 )
 from ._warnings import warn
-from ._weights import example_weights, refuse_idle, times_class_weight
+from ._weights import example_weights, refuse_huge, refuse_idle, times_class_weight
 from .certificate import Certificate
 from .hinge import HINGES, ClassMap, HingeProblem, balanced_multipliers, lipschitz
 
 __all__ = ["SubgradientMachine", "rate"]
+
+_MOST_STEPS = 10_000_000  # the rate sums over them
 
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
@@ -99,12 +102,17 @@ def rate(
     >>> [round(rate(1000, lam=0.1, radius=1.0, k=3, average=name), 3) for name in averages]
     [0.299, 0.215, 0.16, 0.638]
     """
-    T = integer(steps, "steps", 1)
+    T = integer(steps, "steps", 1, feasible=_MOST_STEPS)
     for name, value in (("lam", lam), ("radius", radius), ("largest_weight", largest_weight)):
         number(value, name, above=0)
-    if average not in AVERAGES:
-        raise ValueError(f"average must be 'tail', 'all', 'weighted' or None, found {average!r}")
-    square = (2 * lipschitz(loss, k) * radius * largest_weight) ** 2
+    if average is not None:
+        or_name(None, one_of, average, "average", [name for name in AVERAGES if name is not None])
+    length = 2 * lipschitz(loss, k) * float(radius) * float(largest_weight)
+    if length > 1e150:
+        raise ValueError(
+            f"radius and largest_weight must have a smaller product: its square overflows, found {length}"
+        )
+    square = length**2
     if average == "weighted":
         return float(2 * square / (lam * (T + 1)))
     if average is None:
@@ -323,6 +331,7 @@ class SubgradientMachine(ScoreClassifier):
         self.classes_, codes = class_codes(labels)
         weights = self._weights(X, codes, sample_weight)
         refuse_idle(weights, self.classes_, codes)
+        refuse_huge(float(self.C) * weights)
         rows = np.flatnonzero(weights > 0)
         m = len(rows)
         state = self._fingerprint(X, codes, weights) if self.warm_start else None
@@ -442,7 +451,7 @@ class SubgradientMachine(ScoreClassifier):
         integer(self.max_iter, "max_iter", 1)
         or_none(number, self.tol, "tol", above=0)
         seed(self.random_state)
-        or_name("radius", integer, self.delay, "delay", 0)
+        or_name("radius", partial(integer, feasible=2**62), self.delay, "delay", 0)
         if self.class_map is not None and not isinstance(self.class_map, ClassMap):
             raise ValueError(f"class_map must be a ClassMap, found {self.class_map!r}")
         for name in ("shuffle", "replace", "warm_start"):

@@ -326,7 +326,7 @@ def test_a_code_is_refused_if_and_only_if_it_is_not_usable(code):
         ([[1, 1], [-1, 1]], r"column 2 \(no -1\)"),
         ([[1, 0], [-1, 0]], r"column 2 \(no \+1 and no -1\)"),
         ([[1, -1], [-1, 1], [1, -1]], "classes 1 and 3 have opposite signs in no column"),
-        ([[1, 2], [-1, 1]], r"entries -1, 0, \+1 only, found \[-1, 1, 2\]"),
+        ([[1, 2], [-1, 1]], r"entries -1, 0, \+1 only, found \[1, 2, -1, 1\]"),
         ([[1.0, np.nan], [-1, 1]], r"entries -1, 0, \+1 only"),
         ([["a", "b"], ["c", "d"]], r"entries -1, 0, \+1 only"),
         ([[1, -1, 1]], r"at least two classes .* found shape \(1, 3\)"),

@@ -558,7 +558,7 @@ def test_it_reports_that_the_classes_are_not_separated():
         ({"average": "all"}, [[0.0], [1.0]], [0, 1], "average must be True, False or 'voted', found 'all'"),
         ({"average": 1}, [[0.0], [1.0]], [0, 1], "average must be True, False or 'voted', found 1"),
         ({"shuffle": None}, [[0.0], [1.0]], [0, 1], "shuffle must be True or False, found None"),
-        ({}, [[1e200], [-1e200]], [0, 1], "leave the range of floating point; scale the inputs"),
+        ({}, [[1e200], [-1e200]], [0, 1], "leave the range of floating point; scale X"),
         ({"kernel": "linear"}, [[1e200], [-1e200]], [0, 1], "leaves the range of floating point"),
     ],
 )

@@ -100,7 +100,7 @@ def test_what_no_function_can_have_is_refused():
     assert representer.decompose(np.eye(2), [3.0, 4.0], 25.0).outside == 0
     with pytest.raises(ValueError, match=r"one finite number for each function, shape \(2,\)"):
         representer.decompose(np.eye(2), np.eye(2), 1.0)
-    with pytest.raises(ValueError, match="one finite number"):
+    with pytest.raises(ValueError, match="squared_norm must be finite, found nan"):
         representer.decompose(np.eye(2), [1.0, 0.0], np.nan)
 
 

@@ -247,7 +247,7 @@ def test_impurities():
     np.testing.assert_allclose(impurity([[[1, 3]]], "misclassification"), [[0.25]])
     np.testing.assert_allclose(impurity([1, 3], "misclassification", cost=[[0, 5], [1, 0]]), 0.75)
     np.testing.assert_allclose(impurity([1, 3], lambda p: np.sqrt(p.prod(axis=1))), np.sqrt(3) / 4)
-    with pytest.raises(ValueError, match="counts must be finite"):
+    with pytest.raises(ValueError, match="counts must be at least 0, found -1"):
         impurity([1, -1])
     with pytest.raises(ValueError, match="criterion must be one of"):
         impurity([1, 1], "deviance")

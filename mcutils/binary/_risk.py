@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import loss as losses
 from .._alternative import TOLERANCES
-from .._checks import number, one_of, switch
+from .._checks import number, one_of, squarable, switch
 from .._rows import gram_of
 from .._typing import Floats
 from .._warnings import warn
@@ -138,6 +138,7 @@ def minimise_risk(
     """
     fit_intercept = switch(fit_intercept, "fit_intercept")
     points, labels = checked_sample(X, y, both=fit_intercept)
+    squarable(points)
     one_of(loss, "loss", _CONJUGATES)
     one_of(penalty, "penalty", ("l2", "l1"))
     risk = _Risk(points, labels, loss, penalty, number(C, "C", above=0), fit_intercept)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._alternative import decide, fraction, root
-from .._checks import number, switch
+from .._checks import array, number, switch
 from .._typing import Floats
 from ..exact import as_fractions
 from ._svm import signed_labels
@@ -91,7 +91,7 @@ def separate(X: ArrayLike, y: ArrayLike, *, fit_intercept: bool = True) -> Separ
 
 def checked_sample(X: ArrayLike, y: ArrayLike, *, both: bool) -> tuple[Floats, Floats]:
     """Points and labels as floats; with ``both``, both labels must occur."""
-    points = np.asarray(X)
+    points = array(X, "X")
     if points.ndim != 2 or 0 in points.shape or points.dtype.kind not in "buif":
         raise ValueError(
             f"X must be a matrix of numbers with a row for each example, found shape {points.shape} "
@@ -178,7 +178,8 @@ def geometric_margin(X: ArrayLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -
 
 
 def _hyperplane(X: ArrayLike, w: ArrayLike, b: float) -> tuple[Floats, Floats, float]:
-    points, _ = checked_sample(X, np.ones(len(np.asarray(X))), both=False)
+    table = array(X, "X")
+    points, _ = checked_sample(table, np.ones(table.shape[0] if table.ndim else 1), both=False)
     normal = normal_vector(w, points.shape[1])
     if not normal.any():
         raise ValueError("w must not be zero: it is the normal of the hyperplane")
@@ -187,7 +188,7 @@ def _hyperplane(X: ArrayLike, w: ArrayLike, b: float) -> tuple[Floats, Floats, f
 
 def normal_vector(w: ArrayLike, d: int) -> Floats:
     """The normal of a hyperplane in d dimensions as floats."""
-    normal = np.asarray(w)
+    normal = array(w, "w")
     if normal.shape != (d,) or normal.dtype.kind not in "buif" or not np.isfinite(normal).all():
         raise ValueError(f"w must have {d} finite numbers, one for each column of X, found {normal}")
     return normal.astype(np.float64)

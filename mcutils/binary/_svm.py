@@ -6,7 +6,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import gram_matrix, integer, number, switch
+from .._checks import array, gram_matrix, integer, number, switch
 from .._rows import Gram
 from .._typing import Bools, Floats, Ints
 from .._warnings import warn
@@ -193,7 +193,7 @@ def solve_svm(
 
 
 def _vector(values: ArrayLike, name: str, m: int) -> Floats:
-    vector = np.asarray(values)
+    vector = array(values, name)
     if vector.shape != (m,) or vector.dtype.kind not in "buif":
         raise ValueError(
             f"{name} must have one number for each of {m} examples, found shape {vector.shape} "
@@ -215,7 +215,7 @@ def signed_labels(y: ArrayLike, m: int) -> Floats:
 
 def checked_penalties(C: float | ArrayLike, labels: Floats, fit_intercept: bool) -> Floats:
     """C of each example."""
-    penalties = np.asarray(C)
+    penalties = array(C, "C")
     if penalties.dtype.kind not in "uif" or penalties.ndim > 1:
         raise ValueError(f"C must be a positive number, or one of at least 0 for each example, found {C!r}")
     if penalties.ndim == 0:

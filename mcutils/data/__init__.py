@@ -13,8 +13,8 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
-from mcutils._checks import integer, number, one_of
-from mcutils.data._prototypes import Prototypes, prototypes
+from mcutils._checks import generator, integer, number, one_of
+from mcutils.data._prototypes import MOST_DRAWN, Prototypes, prototypes
 
 __all__ = ["LED7", "Dataset", "Prototypes", "led7", "load", "prototypes"]
 
@@ -190,8 +190,8 @@ def led7(
     >>> X.shape, y.shape, bool((led7(1000, flip=0.0)[0] ** 2 == 1).all())
     ((1000, 7), (1000,), True)
     """
-    n, flip = integer(n, "n", 1), number(flip, "flip", least=0, most=1)
-    rng = np.random.default_rng(random_state)
+    n, flip = integer(n, "n", 1, feasible=MOST_DRAWN), number(flip, "flip", least=0, most=1)
+    rng = generator(random_state)
     y = rng.integers(len(LED7), size=n)
     X = np.where(rng.random((n, LED7.shape[1])) < flip, -LED7[y], LED7[y])
     return X, y

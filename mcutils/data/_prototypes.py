@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from mcutils._checks import integer, number, reals
+from mcutils._checks import generator, integer, number, reals
+
+MOST_NUMBERS = 100_000_000
+MOST_DRAWN = 10_000_000  # of seven or fewer numbers: half a gigabyte
 
 Floats = NDArray[np.float64]
 
@@ -51,8 +55,8 @@ class Prototypes:
         X : (n, d) array
         y : (n,) int array
         """
-        n = integer(n, "n", 1)
-        rng = np.random.default_rng(random_state)
+        n = integer(n, "n", 1, feasible=MOST_DRAWN)
+        rng = generator(random_state)
         k, d = self.means.shape
         # where n is no multiple of k, the classes that get one more are drawn too
         y = rng.permutation(rng.permutation(k)[np.arange(n) % k])
@@ -108,7 +112,7 @@ class Prototypes:
         -------
         estimate, standard_error : float
         """
-        n = integer(n, "n", 2)  # with one draw there is no standard error
+        n = integer(n, "n", 2, feasible=MOST_DRAWN)  # with one draw there is no standard error
         X, _ = self.draw(n, random_state)
         risk = 1.0 - np.exp(self._by_parts(X, lambda logs: logs.max(axis=1)))
         return float(risk.mean()), float(risk.std(ddof=1) / np.sqrt(n))
@@ -174,10 +178,14 @@ def prototypes(
     >>> 0.03 < error < 0.08, standard_error < 0.002
     (True, True)
     """
-    k, d = integer(k, "k", 2), integer(d, "d", 1)
+    k, d = integer(k, "k", 2, feasible=MOST_DRAWN), integer(d, "d", 1, feasible=MOST_DRAWN)
     separation = number(separation, "separation", above=0)
     growth, spread = number(growth, "growth", least=0), number(spread, "spread", least=1)
-    rng = np.random.default_rng(random_state)
+    if k * d > MOST_NUMBERS:
+        raise ValueError(f"k and d must have a product of at most {MOST_NUMBERS}, found {k} and {d}")
+    if growth > 1 and (k - 1).bit_length() * log(growth) > 300:
+        raise ValueError(f"growth must be smaller for {k} classes: the means overflow, found {growth}")
+    rng = generator(random_state)
     scales = spread ** rng.uniform(-1, 1, size=d)
     means = np.zeros((1, d))
     for height in range((k - 1).bit_length() - 1, -1, -1):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._checks import array
 from ._codes import as_code, report
 from ._decoding import LossLike, check_scores, decode, decoding_loss
 
@@ -80,7 +81,7 @@ def training_error_bound(
         )
     k, l = matrix.shape
     f = check_scores(scores, l).astype(np.float64, copy=False)
-    classes = np.asarray(y)
+    classes = array(y, "y")
     if classes.shape != (len(f),) or not len(f):
         raise ValueError(
             f"y must be one class for each of the {len(f)} (at least 1) rows of scores, "
@@ -88,7 +89,7 @@ def training_error_bound(
         )
     if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= k:
         raise ValueError(
-            f"y must be rows of the code, integers from 0 to {k - 1}, found {np.unique(classes)[:6].tolist()}"
+            f"y must be rows of the code, integers from 0 to {k - 1}, found {classes[:6].tolist()}"
         )
 
     decoded = decode(f, matrix, chosen)

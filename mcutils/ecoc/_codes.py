@@ -7,8 +7,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import generator, integer
+from .._checks import array, generator, integer
 from .._typing import Floats, Ints, RandomState
+
+_MOST_CLASSES = 10_000
+_MOST_IN_PAIRS = 1_000  # half a gigabyte
 
 Code: TypeAlias = NDArray[np.int8]
 Pairs: TypeAlias = tuple[tuple[int, int], ...]
@@ -36,7 +39,7 @@ def one_vs_all(k: int) -> Code:
            [-1,  1, -1],
            [-1, -1,  1]], dtype=int8)
     """
-    k = integer(k, "k", 2)
+    k = integer(k, "k", 2, feasible=_MOST_CLASSES)
     return 2 * np.eye(k, dtype=np.int8) - np.int8(1)
 
 
@@ -63,7 +66,7 @@ def all_pairs(k: int) -> Code:
            [-1,  0,  1],
            [ 0, -1, -1]], dtype=int8)
     """
-    k = integer(k, "k", 2)
+    k = integer(k, "k", 2, feasible=_MOST_IN_PAIRS)
     code = np.zeros((k, comb(k, 2)), dtype=np.int8)
     first, second = np.triu_indices(k, 1)
     column = np.arange(code.shape[1])
@@ -124,7 +127,7 @@ def dense(k: int, n_columns: int | None = None, random_state: RandomState = None
     >>> code.shape, report(code).rho
     ((6, 26), 13.0)
     """
-    k = integer(k, "k", 2)
+    k = integer(k, "k", 2, feasible=_MOST_CLASSES)
     distinct = 2 ** (k - 1) - 1
     n_columns = min(ceil(10 * log2(k)), distinct) if n_columns is None else n_columns
     # l columns of two entries make at most 2^l different rows
@@ -160,7 +163,7 @@ def sparse(k: int, n_columns: int | None = None, random_state: RandomState = Non
     >>> code.shape, int(report(code).min_separation) >= 1
     ((6, 39), True)
     """
-    k = integer(k, "k", 2)
+    k = integer(k, "k", 2, feasible=_MOST_CLASSES)
     distinct = (3**k - 2 ** (k + 1) + 1) // 2
     n_columns = min(ceil(15 * log2(k)), distinct) if n_columns is None else n_columns
     # each zero replaced by a sign, rows that were separated still differ: no fewer columns than above
@@ -248,14 +251,14 @@ def check_code(code: ArrayLike) -> Code:
 
 def as_code(code: ArrayLike) -> Code:
     """An int8 matrix of at least two rows and one column with entries -1, 0, +1."""
-    matrix = np.asarray(code)
+    matrix = array(code, "code")
     if matrix.ndim != 2 or matrix.shape[0] < 2 or matrix.shape[1] < 1:
         raise ValueError(
             "code must be a matrix with a row for each of at least two classes and a column for each binary "
             f"problem, found shape {matrix.shape}"
         )
     if matrix.dtype.kind not in "iuf" or not np.isin(matrix, (-1, 0, 1)).all():
-        raise ValueError(f"code must have entries -1, 0, +1 only, found {np.unique(matrix)[:6].tolist()}")
+        raise ValueError(f"code must have entries -1, 0, +1 only, found {matrix.ravel()[:6].tolist()}")
     return matrix.astype(np.int8)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from .. import loss as losses
+from .._checks import array
 from .._typing import Bools, Floats, Ints
 from ..loss import MarginLoss
 from ._codes import Code, as_code
@@ -173,7 +174,7 @@ def decoding_loss(loss: LossLike) -> MarginLoss:
 
 
 def check_scores(scores: ArrayLike, l: int) -> NDArray[Any]:
-    f = np.asarray(scores)
+    f = array(scores, "scores")
     if f.ndim != 2 or f.shape[1] != l:
         raise ValueError(
             f"scores must be a matrix with one row for each example and {l} columns, as many as the code, "

@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.validation import validate_data
 
 from .._base import class_codes
-from .._checks import number
+from .._checks import number, reals
 from .._typing import Floats, Ints
 from ._ridge import DIRECT, Factor, RidgeOneVsAll, centred_rows, checked_weights, class_sums
 
@@ -109,11 +109,11 @@ def spectral_order(affinity: ArrayLike) -> Ints:
     >>> spectral_order([[9, 0, 3, 0], [0, 9, 0, 2], [3, 1, 9, 0], [0, 2, 0, 9]]).reshape(2, 2).tolist()
     [[0, 2], [1, 3]]
     """
-    points = np.asarray(affinity, dtype=np.float64)
+    points = reals(affinity, "affinity")
     if points.ndim != 2 or len(points) != len(points.T) or not len(points):
         raise ValueError(f"affinity must be square, with a row for each class, found shape {points.shape}")
-    if not np.isfinite(points).all() or points.min() < 0:
-        raise ValueError("affinity must be finite and at least 0")
+    if points.min() < 0:
+        raise ValueError(f"affinity must be at least 0, found {points.min()}")
     near = (points + points.T) / 2
     np.fill_diagonal(near, 0.0)
     near += near.mean() / 1000

@@ -15,7 +15,7 @@ from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from .._base import class_codes, codes_among
-from .._checks import integer, seed
+from .._checks import array, integer, reals, seed
 from .._reduction import is_linear, selectable
 from .._typing import Bools, Floats, Ints
 from .._weights import example_weights
@@ -124,7 +124,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if self.order == "means":
                 return mean_order(X, codes, sample_weight=weights)
             raise ValueError(f"order must be one of {ORDERS} or the labels, found {self.order!r}")
-        labels = np.asarray(self.order)
+        labels = array(self.order, "order")
         if labels.shape != (k,) or not np.array_equal(np.sort(labels), self.classes_):
             raise ValueError(
                 f"order must have each of the classes {self.classes_.tolist()} once, found {labels.tolist()}"
@@ -399,13 +399,13 @@ class FilterTree(_Tree):
         -------
         FilterTree
         """
-        points = np.asarray(costs, dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] < 2 or not np.isfinite(points).all():
+        points = reals(costs, "costs")
+        if points.ndim != 2 or points.shape[1] < 2:
             raise ValueError(
-                f"costs must be finite, a row for each example and k >= 2 columns, found shape {points.shape}"
+                f"costs must have a row for each example and k >= 2 columns, found shape {points.shape}"
             )
         k = points.shape[1]
-        labels = np.arange(k) if classes is None else np.asarray(classes)
+        labels = np.arange(k) if classes is None else array(classes, "classes")
         if labels.shape != (k,) or not np.array_equal(np.unique(labels), labels):
             raise ValueError(f"classes must be {k} labels, sorted and different, found {labels.tolist()}")
         if isinstance(self.order, str) and self.order in ("confusion", "means"):

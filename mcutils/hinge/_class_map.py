@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 
-from .._checks import class_labels, integer, reals
+from .._checks import array, class_labels, integer, reals
 from .._typing import Floats
 
 
@@ -140,7 +140,7 @@ class ClassMap:
         >>> ClassMap([[1, 0, 1], [0, 1, 1]]).features([5.0, 7.0], 1)
         array([0., 0., 5., 7., 5., 7.])
         """
-        points, labels = reals(x, "x"), np.asarray(y)
+        points, labels = reals(x, "x"), array(y, "y")
         if points.ndim not in (1, 2) or labels.shape != points.shape[:-1]:
             raise ValueError(
                 "x must be an example and y a class, or as many of both: found the shapes "

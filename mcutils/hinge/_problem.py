@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._checks import class_labels, cost_matrix, integer, number, one_of, reals, score_table, switch
+from .._checks import array, class_labels, cost_matrix, integer, number, one_of, reals, score_table, switch
 from .._typing import Floats, Ints
 from .._weights import example_weights
 from ..certificate import Certificate
@@ -78,7 +78,7 @@ class HingeProblem:
     ):
         self.loss = one_of(loss, "loss", HINGES)
         penalty = number(C, "C", above=0)
-        given = np.asarray(y)
+        given = array(y, "y")
         if given.ndim != 1 or not len(given):
             raise ValueError(
                 f"y must have a class for each of at least one example, found shape {given.shape}"
@@ -86,7 +86,7 @@ class HingeProblem:
         if n_classes is not None:
             self.n_classes = integer(n_classes, "n_classes", 2)
         elif cost is not None:
-            self.n_classes = max(2, len(np.atleast_1d(np.asarray(cost))))
+            self.n_classes = max(2, len(np.atleast_1d(array(cost, "cost"))))
         else:
             self.n_classes = int(class_labels(given, len(given), np.iinfo(np.intp).max).max()) + 1
             if self.n_classes < 2:
@@ -120,7 +120,10 @@ class HingeProblem:
         -------
         HingeProblem
         """
-        known = problem if isinstance(problem, HingeProblem) else cls(problem, n_classes=k)
+        try:
+            known = problem if isinstance(problem, HingeProblem) else cls(problem, n_classes=k)
+        except ValueError as error:
+            raise ValueError(f"problem must be a HingeProblem or labels: {error}") from None
         if m not in (None, len(known.labels)):
             raise ValueError(
                 f"problem must have a label for each of the {m} rows of {rows}, found {len(known.labels)}"

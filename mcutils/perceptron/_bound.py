@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .. import _rows
 from .. import kernel as kernels
-from .._checks import cost_matrix, point_matrix, switch
+from .._checks import array, cost_matrix, kernel_parameters, point_matrix, switch
 from .._rows import Gram, is_precomputed, refuse_underflow
 from .._typing import Floats, Ints
 from ..binary import NotSeparable, solve_svm
@@ -125,11 +125,11 @@ def mistake_bound(
     switch(fit_intercept, "fit_intercept")
     points = point_matrix(X, "X")
     m = points.shape[0]
-    labels = np.asarray(y)
+    labels = array(y, "y")
     if labels.shape != (m,):
         raise ValueError(f"y must have one label for each of {m} examples, found shape {labels.shape}")
     check_classification_targets(labels)
-    names = np.unique(labels if classes is None else np.asarray(classes))
+    names = np.unique(labels if classes is None else array(classes, "classes"))
     if len(names) < 2:
         raise ValueError(f"there must be at least 2 classes, found {names.tolist()}")
     if not np.isin(labels, names).all():
@@ -138,6 +138,7 @@ def mistake_bound(
         )
     codes, k = np.searchsorted(names, labels), len(names)
     one = 1.0 if fit_intercept else 0.0
+    kernel_parameters(gamma, degree, coef0)
     chosen = kernels.linear if kernel is None else resolve(kernel, gamma, degree, coef0, points)
 
     owner, rival = np.nonzero(cost_matrix(cost, k)[codes] > 0)

@@ -422,7 +422,7 @@ _KEPT = (
 
 def _finite(values: Floats) -> Floats:
     if not np.isfinite(values).all():
-        raise ValueError("the scores leave the range of floating point; scale the inputs")
+        raise ValueError("the scores leave the range of floating point; scale X")
     return values
 
 

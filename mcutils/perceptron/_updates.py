@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._checks import class_labels, score_table
+from .._checks import array, class_labels, score_table
 from .._typing import Bools, Floats
 
 Update: TypeAlias = str | Callable[[Floats, int], ArrayLike]
@@ -128,7 +128,7 @@ def check_update(update: Any) -> None:
 
 
 def _check_squares(squares: ArrayLike, m: int) -> Floats:
-    lengths = np.asarray(squares)
+    lengths = array(squares, "squares")
     if lengths.shape != (m,) or lengths.dtype.kind not in "buif":
         raise ValueError(
             f"squares must have one number for each of the {m} rows of scores, found shape {lengths.shape} "

@@ -57,5 +57,8 @@ def lower(family: Family) -> float:
 
 def _known(family: Any, name: str) -> KnownFamily:
     if not isinstance(family, KnownFamily):
-        raise ValueError(f"{name} is known for the families of this module, found {type(family).__name__}")
+        raise ValueError(
+            f"{name} is known for the families of this module: family must be one of them, "
+            f"found {type(family).__name__}"
+        )
     return family

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cholesky
 
-from .._checks import integer, number
+from .._checks import array, integer, number
 from .._typing import Floats
 from ..kernel import check_psd
 from ._enumeration import MOST_STEPS, ROOM, mean_extremes, mean_norm, too_many
@@ -596,7 +596,7 @@ def _keep(family: Any, name: str, value: Any) -> None:
 
 
 def _matrix(values: ArrayLike, name: str, meaning: str) -> Floats:
-    matrix = np.asarray(values)
+    matrix = array(values, name)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
             f"{name} must hold {meaning}, for at least one function and one example; "
@@ -629,9 +629,9 @@ def _gram(gram: ArrayLike) -> Floats:
 
 
 def _signs(signs: ArrayLike, n_signs: int) -> Floats:
-    array = np.asarray(signs)
-    if array.ndim != 2 or array.shape[1] != n_signs:
-        raise ValueError(f"signs must have a row of {n_signs} for each draw, found shape {array.shape}")
-    if array.dtype.kind not in "if" or not (np.abs(array) == 1).all():
+    rows = array(signs, "signs")
+    if rows.ndim != 2 or rows.shape[1] != n_signs:
+        raise ValueError(f"signs must have a row of {n_signs} for each draw, found shape {rows.shape}")
+    if rows.dtype.kind not in "if" or not (np.abs(rows) == 1).all():
         raise ValueError("signs must be -1 or +1 (from bits b: 2 * b - 1)")
-    return array.astype(np.float64)
+    return rows.astype(np.float64)

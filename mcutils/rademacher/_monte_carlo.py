@@ -8,9 +8,11 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from .._checks import generator, integer, number, reals, switch
+from .._checks import generator, integer, jobs, number, reals, switch
 from .._typing import Floats, RandomState
 from ._families import Family, KnownFamily, Suprema, as_family, checked_suprema, in_range
+
+_MOST_DRAWS = 100_000_000
 
 # Draws of one seed; so the same signs are drawn however many processes share the work.
 _BLOCK = 256
@@ -114,7 +116,8 @@ def monte_carlo(
     True
     """
     known = as_family(family, m, n_signs)
-    n = integer(n_draws, "n_draws", 1)
+    jobs(n_jobs)
+    n = integer(n_draws, "n_draws", 1, feasible=_MOST_DRAWS)
     alpha = 1 - number(confidence, "confidence", above=0, below=1)
     if isinstance(known, KnownFamily):
         if envelope is not None:

@@ -8,14 +8,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Tags, check_consistent_length, get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base import class_codes, codes_among
-from .._checks import integer, jobs, one_of, seed
+from .._checks import divided, integer, jobs, one_of, seed
 from .._reduction import selectable
 from .._typing import Floats, Ints
 from .._weights import example_weights
@@ -173,9 +173,8 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                     f"found cv={self.cv}, and {counts.min()} examples of class {fewest!r}"
                 )
             splitter = StratifiedKFold(int(self.cv), shuffle=True, random_state=self.random_state)
-        else:
-            splitter = check_cv(self.cv, labels, classifier=True)
-        return list(splitter.split(np.zeros(len(labels)), labels))
+            return divided(splitter, np.zeros(len(labels)), labels)
+        return divided(self.cv, np.zeros(len(labels)), labels)
 
     def _calibrate(self, scores: Floats, codes: Ints, weights: Floats | None) -> None:
         k = len(self.classes_)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from .._checks import one_of, reals
 from .._typing import Floats
 from ..reduction import pairs
 from ._loss import softmax
@@ -62,7 +63,7 @@ def pairwise_coupling(
     >>> pairwise_coupling([[0.5 / 0.8, 0.5 / 0.7, 0.3 / 0.5]]).probabilities.round(6)
     array([[0.5, 0.3, 0.2]])
     """
-    duels = np.asarray(r, dtype=np.float64)
+    duels = reals(r, "r")
     k = (1 + int(np.sqrt(1 + 8 * duels.shape[1]) + 0.5)) // 2 if duels.ndim == 2 else 0
     if k < 2 or k * (k - 1) // 2 != duels.shape[1]:
         raise ValueError(
@@ -71,8 +72,7 @@ def pairwise_coupling(
     if not ((duels > 0) & (duels < 1)).all():
         bad = duels[~((duels > 0) & (duels < 1))][0]
         raise ValueError(f"r must be probabilities strictly between 0 and 1, found {bad}")
-    if method not in ("wu_lin_weng", "hastie_tibshirani"):
-        raise ValueError(f"method must be 'wu_lin_weng' or 'hastie_tibshirani', found {method!r}")
+    one_of(method, "method", ("wu_lin_weng", "hastie_tibshirani"))
     first, second = pairs(k).T
     shares = np.zeros((len(duels), k, k))
     shares[:, first, second] = duels

@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from scipy.special import entr
 from sklearn.utils import check_array
 
-from .._checks import class_labels, number, switch
+from .._checks import class_labels, number, reals, squarable, switch
 from .._typing import Floats, Ints
 from .._weights import example_weights
 from ._loss import loss_parts, probability_rows
@@ -98,6 +98,7 @@ def _design(
     X: Any, y: ArrayLike, k: int, C: float, sample_weight: ArrayLike | None
 ) -> tuple[Any, Ints, Floats]:
     points = check_array(X, accept_sparse="csr", dtype=np.float64)
+    squarable(points)
     codes = class_labels(y, points.shape[0], k)
     return points, codes, number(C, "C", above=0) * example_weights(sample_weight, len(codes), all_zero=True)
 
@@ -141,17 +142,17 @@ def objective(
     >>> round(objective([[1.0], [-1.0]], [[0.0], [3.0]], [0, 0]), 4)
     1.6956
     """
-    rows = np.asarray(W, dtype=np.float64)
-    if rows.ndim != 2 or len(rows) < 2 or not np.isfinite(rows).all():
-        raise ValueError(f"W must have a finite row for each of k >= 2 classes, found shape {rows.shape}")
+    rows = reals(W, "W")
+    if rows.ndim != 2 or len(rows) < 2:
+        raise ValueError(f"W must have a row for each of k >= 2 classes, found shape {rows.shape}")
     points, codes, penalties = _design(X, y, len(rows), C, sample_weight)
     if points.shape[1] != rows.shape[1]:
         raise ValueError(
             f"W must have a column for each of the {points.shape[1]} features, found {rows.shape[1]}"
         )
-    b = np.zeros(len(rows)) if intercept is None else np.asarray(intercept, dtype=np.float64)
-    if b.shape != (len(rows),) or not np.isfinite(b).all():
-        raise ValueError(f"intercept must be {len(rows)} finite numbers, found {intercept!r}")
+    b = np.zeros(len(rows)) if intercept is None else reals(intercept, "intercept")
+    if b.shape != (len(rows),):
+        raise ValueError(f"intercept must be {len(rows)} numbers, found shape {b.shape}")
     problem = Problem(points, codes, len(rows), penalties, True)
     V = np.column_stack([rows, b])
     return problem.primal(V, problem.scores(V))

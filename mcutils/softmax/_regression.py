@@ -10,7 +10,7 @@ from .._base import ScoreClassifier, class_codes
 from .._checks import integer, number, squarable, switch
 from .._typing import Floats, Ints
 from .._warnings import warn
-from .._weights import example_weights, refuse_idle, times_class_weight
+from .._weights import example_weights, refuse_huge, refuse_idle, times_class_weight
 from ..certificate import Certificate
 from ._loss import log_softmax, softmax
 from ._newton import minimise
@@ -128,6 +128,7 @@ class SoftmaxRegression(ScoreClassifier):
         self.classes_, codes = class_codes(labels)
         k, d = len(self.classes_), X.shape[1]
         penalties = penalty * _factors(self.classes_, codes, self.class_weight, sample_weight)
+        refuse_huge(penalties)
 
         V = np.zeros((k, d + fit_intercept))
         if before and before[1].shape[1] == d + 1 and np.array_equal(before[0], self.classes_):

@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from .._checks import class_labels
+from .._checks import array, class_labels, integer, number, reals
 from .._typing import Floats, Ints
 from ._loss import probability_rows
+
+_MOST_BINS = 1_000_000
 
 
 def brier(probabilities: ArrayLike, y: ArrayLike) -> float:
@@ -124,14 +126,11 @@ def reliability(
     (array([0, 2, 2]), array([ nan, 0.65, 0.85]), array([nan, 1. , 0.5]), 0.35)
     """
     p, codes = _judged(probabilities, y)
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, found {level!r}")
-    if np.ndim(bins) == 0:
-        if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 1:
-            raise ValueError(f"bins must be an integer, at least 1, or the ends of the bins, found {bins!r}")
-        edges = np.linspace(0.0, 1.0, int(bins) + 1)
+    level = number(level, "level", above=0, below=1)
+    if array(bins, "bins").ndim == 0:
+        edges = np.linspace(0.0, 1.0, integer(bins, "bins", 1, feasible=_MOST_BINS) + 1)
     else:
-        edges = np.asarray(bins, dtype=np.float64)
+        edges = reals(bins, "bins")
         if (
             edges.ndim != 1
             or len(edges) < 2
@@ -151,7 +150,7 @@ def reliability(
     lower, upper = _wilson(np.bincount(place, right, minlength=n), counts, level)
     used = counts > 0
     ece = float(counts[used] @ np.abs(shares[used] - means[used])) / len(p)
-    return Reliability(edges, counts, means, shares, lower, upper, float(level), ece)
+    return Reliability(edges, counts, means, shares, lower, upper, level, ece)
 
 
 def _wilson(hits: NDArray[Any], counts: NDArray[Any], level: float) -> tuple[Floats, Floats]:

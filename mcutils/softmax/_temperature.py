@@ -93,7 +93,7 @@ def temperature(
     codes = class_labels(y, m, k)
     weights = example_weights(sample_weight, m, all_zero=True)
     if not weights.sum() > 0:
-        raise ValueError("temperature needs at least one example of positive weight")
+        raise ValueError("sample_weight must be positive for at least one example")
     f, codes, weights = f[weights > 0], codes[weights > 0], weights[weights > 0]
     m, share = len(f), weights / weights.sum()
     targets = np.zeros((m, k))

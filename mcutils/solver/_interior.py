@@ -139,7 +139,8 @@ class _Structured:
         roots = diagonal**-0.5
         factors, total = [], np.zeros((self.m, self.m))
         for root in roots:
-            scaled = root[:, None] * self.gram * root
+            with np.errstate(over="ignore"):  # what is infinite then, the factorisation refuses
+                scaled = root[:, None] * self.gram * root
             scaled[np.diag_indices(self.m)] += 1.0
             factor, failed = dpotrf(scaled, lower=True, overwrite_a=True)
             if failed:

@@ -134,6 +134,8 @@ def levels_are_declared(X: Any) -> Iterator[None]:
     except ValueError as error:
         if "could not convert string" not in str(error):
             raise
+        if np.ndim(X) == 0:
+            raise  # a text is no table with a column of texts
         names = X.columns if hasattr(X, "columns") else range(np.asarray(X).shape[1])
         for j, name in enumerate(names):
             try:

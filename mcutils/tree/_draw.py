@@ -1,12 +1,14 @@
 """Pictures of trees, and of the regions of their leaves."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from .._checks import array, check_axes, reals
 from .._typing import Floats
 from ._estimator import DecisionTree
 from ._questions import question_text
@@ -37,7 +39,10 @@ def boxes(classifier: DecisionTree, low: float = -np.inf, high: float = np.inf) 
     >>> boxes(model, low=0.0, high=4.0)[:, 0].tolist()
     [[0.0, 1.5], [2.5, 4.0], [1.5, 2.5]]
     """
-    check_is_fitted(classifier)
+    _check_tree(classifier)
+    for name, end in (("low", low), ("high", high)):
+        if not isinstance(end, Real) or isinstance(end, bool) or end != end:
+            raise ValueError(f"{name} must be a number or infinite, found {end!r}")
     tree = classifier.tree_
     if tree._others or tree._columns.categorical.any():
         raise ValueError("classifier must have numerical questions only, it has others")
@@ -49,6 +54,19 @@ def boxes(classifier: DecisionTree, low: float = -np.inf, high: float = np.inf) 
         limits[tree.left[n], j, 0] = max(limits[n, j, 0], a)
         limits[tree.right[n], j, 1] = min(limits[n, j, 1], a)
     return np.asarray(limits[tree.leaves])
+
+
+def _check_tree(classifier: Any) -> None:
+    if not isinstance(classifier, DecisionTree):
+        raise ValueError(f"classifier must be a DecisionTree, found {classifier!r}")
+    check_is_fitted(classifier)
+
+
+def _ends(limits: Any, name: str) -> tuple[float, float]:
+    ends = reals(limits, name)
+    if ends.shape != (2,):
+        raise ValueError(f"{name} must be two numbers, found shape {ends.shape}")
+    return float(ends[0]), float(ends[1])
 
 
 def _layout(tree: Tree) -> Floats:
@@ -100,10 +118,11 @@ def draw(
     """
     from ..plot import class_style
 
-    check_is_fitted(classifier)
+    check_axes(ax)
+    _check_tree(classifier)
     features, classes = classifier._names(feature_names, class_names)
     tree = classifier.tree_
-    there = np.ones(tree.n_nodes, dtype=np.bool_) if kept is None else np.asarray(kept, dtype=np.bool_)
+    there = np.ones(tree.n_nodes, dtype=np.bool_) if kept is None else array(kept, "kept").astype(np.bool_)
     if there.shape != (tree.n_nodes,):
         raise ValueError(f"kept has shape {there.shape}, the tree has {tree.n_nodes} nodes")
     if not there[0] or (there[1:] & ~there[tree.parent[1:]]).any() or (there[1::2] != there[2::2]).any():
@@ -194,7 +213,9 @@ def draw_regions(
 
     from ..plot import class_style
 
-    check_is_fitted(classifier)
+    check_axes(ax)
+    _check_tree(classifier)
+    xlim, ylim = _ends(xlim, "xlim"), _ends(ylim, "ylim")
     _, classes = classifier._names(None, class_names)
     tree = classifier.tree_
     if classifier.n_features_in_ != 2 or tree._columns.categorical.any():

@@ -12,12 +12,12 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._checks import integer, name_or_function, number, one_of, or_none
+from .._checks import entries, integer, name_or_function, number, one_of, or_none
 from .._typing import Criterion, Floats, Ints
 from .._weights import example_weights, times_class_weight
 from ._columns import Columns, categorical_columns, levels_are_declared
 from ._impurity import CRITERIA, check_cost, impurities
-from ._limits import CLASSES, ITEMS
+from ._limits import CLASSES, DEEPEST, ITEMS, MOST
 from ._questions import OTHER, Split, check_families, make_question, question_text
 from ._search.measure import Measure
 from ._search.node import Candidate
@@ -167,9 +167,10 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         families = check_families(self.questions)
         one_of(self.priority, "priority", ("weighted", "unweighted"))
         for name, least in (("max_leaf_nodes", 1), ("max_depth", 0)):
-            or_none(integer, getattr(self, name), name, least)
-        for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1), ("lookahead", 1)):
-            integer(getattr(self, name), name, least)
+            or_none(integer, getattr(self, name), name, least, feasible=MOST)
+        for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
+            integer(getattr(self, name), name, least, feasible=MOST)
+        integer(self.lookahead, "lookahead", 1, feasible=DEEPEST)
         number(self.min_impurity_decrease, "min_impurity_decrease", least=0)
         or_none(number, self.min_impurity_split, "min_impurity_split", least=0)
         number(self.min_weight_fraction_leaf, "min_weight_fraction_leaf", least=0, most=0.5)
@@ -542,13 +543,13 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     ) -> tuple[Sequence[str] | None, Sequence[str]]:
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
-        elif len(feature_names) != self.n_features_in_:
+        elif len(feature_names := entries(feature_names, "feature_names", "a list")) != self.n_features_in_:
             raise ValueError(
                 f"feature_names has {len(feature_names)} entries, the tree has {self.n_features_in_} features"
             )
         if class_names is None:
             class_names = [str(label) for label in self.classes_.tolist()]
-        elif len(class_names) != len(self.classes_):
+        elif len(class_names := entries(class_names, "class_names", "a list")) != len(self.classes_):
             raise ValueError(
                 f"class_names has {len(class_names)} entries, the tree has {len(self.classes_)} classes"
             )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._checks import name_or_function
+from .._checks import name_or_function, reals
 from .._typing import Criterion, Floats
 from ..risk import check_costs
 
@@ -40,11 +40,11 @@ def impurity(counts: ArrayLike, criterion: Criterion = "gini", cost: ArrayLike |
     1.5
     """
     name_or_function(criterion, "criterion", CRITERIA, "a concave function")
-    numbers = np.asarray(counts, dtype=np.float64)
+    numbers = reals(counts, "counts")
     if numbers.ndim == 0 or numbers.shape[-1] == 0:
         raise ValueError(f"counts must have an entry for each class, found shape {numbers.shape}")
-    if not np.isfinite(numbers).all() or numbers.min(initial=0.0) < 0:
-        raise ValueError("counts must be finite and at least 0")
+    if numbers.min(initial=0.0) < 0:
+        raise ValueError(f"counts must be at least 0, found {numbers.min()}")
     costs = check_cost(cost, numbers.shape[-1])
     sums = numbers.sum(axis=-1, keepdims=True)
     p = numbers / np.where(sums > 0, sums, 1.0)
@@ -94,7 +94,10 @@ def decrease(
     >>> decrease(no, yes).round(12), decrease(no, yes, "misclassification").round(12)
     (array([0.045, 0.5  ]), array([0. , 0.5]))
     """
-    no, yes = np.asarray(negative, dtype=np.float64), np.asarray(positive, dtype=np.float64)
+    no, yes = reals(negative, "negative"), reals(positive, "positive")
+    for name, counts in (("negative", no), ("positive", yes)):
+        if counts.min(initial=0.0) < 0:
+            raise ValueError(f"{name} must be at least 0, found {counts.min()}")
     if no.shape != yes.shape:
         raise ValueError(f"negative and positive must have one shape, found {no.shape} and {yes.shape}")
     whole = impurity(no + yes, criterion, cost)

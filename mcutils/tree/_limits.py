@@ -1,6 +1,8 @@
 """Limits of the search. All but the last are as in mcutils.jit.tree, which loads the compiler."""
 
 TIE = 1e-10  # decreases are equal that differ by less, relative to the weight of the node
+MOST = 2**62  # of any count
+DEEPEST = 10  # most levels of looking ahead: the trees tried grow like a tower of powers
 LEVELS = 20  # most levels of which all subsets are searched
 
 # The key of an item holds its number, its class and the rank of its value, in 24, 16 and 23 bits.
