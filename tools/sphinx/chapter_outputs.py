@@ -78,7 +78,7 @@ class Table(SphinxDirective):
         table = StringList([f"| {' | '.join(line)} |" for line in lines], source=__name__)
         self.state.nested_parse(table, self.content_offset, container)
         for made in container.findall(nodes.table):
-            made["classes"].append("ledger-table")  # closer on a phone
+            made["classes"].append("numbers")
         return container.children
 
 

@@ -202,7 +202,7 @@ def ledger_row(book: Book, s: Statement) -> tuple[str, str, str]:
     )
     title = f"{{prf:ref}}`{s.label}`" + (f": {s.title}" if s.title else "")
     origin = [*map(source, items), *map(erratum, errata)]
-    return f"{title}\n\n{marks}", ", ".join(support) or "—", ", ".join(origin) or "—"
+    return f"{title}\n\n{marks}", ", ".join(support), ", ".join(origin)
 
 
 def source_filter(book: Book) -> Iterator[str]:
@@ -400,7 +400,7 @@ def to_change(book: Book, name: str) -> Iterator[str]:
     if slips:
         yield "### Slips of the pen"
         yield ""
-        yield from table(("Where", "Printed", "Read"), (36, 32, 32), slips)
+        yield from table(("Where", "Printed", "Read"), (36, 32, 32), slips, SLIPS)
 
 
 # Errata stand in the order of the lectures, in each by number; errata.yml has them as they came.
@@ -426,6 +426,9 @@ def errata_in_full(book: Book, classes: str, parts: tuple[tuple[str, str], ...])
             yield from erratum_in_full(book, entry, parts)
 
 
+SLIPS = "ledger-table cards slips"  # web/static/book.css repeats the heads where rows are cards
+
+
 def errata_slips(book: Book) -> Iterator[str]:
     """Slips of the pen, as a table."""
     rows: list[tuple[str, ...]] = []
@@ -438,7 +441,7 @@ def errata_slips(book: Book) -> Iterator[str]:
                 where = f"({erratum_anchor(entry['id'])})=\n**{entry['id']}** {where} ({corrected})"
             where += "\n\n" + mark(lecture=entry["id"][2:].split(".")[0], **{"class": "C"})
             rows.append((where, slip["says"], slip["right"]))
-    yield from table(("Where (corrected in)", "Printed", "Read"), (36, 32, 32), rows)
+    yield from table(("Where (corrected in)", "Printed", "Read"), (36, 32, 32), rows, SLIPS)
 
 
 def errata_right(book: Book) -> Iterator[str]:
