@@ -16,10 +16,8 @@ import nbformat
 import pytest
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from sphinx.errors import SphinxError
 
 from tools import ledger
-from tools.sphinx import ledger_pages
 
 ROOT = Path(__file__).parent.parent
 
@@ -454,6 +452,27 @@ def test_a_proof_belongs_to_the_nearest_statement_before_it(tmp_path: Path) -> N
     assert [p.of.label for p in book.proofs if p.of] == ["lem-codes-b"]
 
 
+def test_what_a_chapter_has_is_counted(tmp_path: Path) -> None:
+    write_book(tmp_path)
+    assert ledger.counts(tmp_path / "chapters" / "codes.ipynb") == (3, 1, 2)
+
+
+def test_literature_belongs_to_the_statement_that_it_follows(tmp_path: Path) -> None:
+    later = [
+        text(statement("lemma", "lem-codes-a")),
+        text(PROOF),
+        witness("lem-codes-a"),
+        text("See {cite}`one1960`; the lecture is {cite}`key1960`."),
+        text("## Another section\n\n{cite}`two1961` is about something else."),
+        text(statement("definition", "def-codes-b", "Of {cite}`three1962`.") + "As in {cite}`three1962`.\n"),
+        text(":::{exercise} Try\n:label: ex-codes-try\nAs {cite}`four1963`.\n:::\n\nAnd {cite}`five1964`."),
+    ]
+    found = write_book(tmp_path, with_cell(later[0]) + later[1:]).literature
+    assert found["lem-codes-a"] == ["one1960"]
+    assert found["def-codes-b"] == ["three1962"]
+    assert set(found) == {"thm-codes-old", "lem-codes-a", "def-codes-b"}
+
+
 # --- the pages ------------------------------------------------------------------------------------------
 
 
@@ -471,6 +490,9 @@ html_theme = "basic"
 numfig = True
 """
 PAGE = """# Made from the ledger
+
+```{ledger-filter}
+```
 
 ```{theorem-ledger}
 ```
@@ -496,9 +518,6 @@ PAGE = """# Made from the ledger
 
 ```{errata-right}
 ```
-
-```{benchmark-table}
-```
 """
 LECTURE = """# Lecture K
 
@@ -508,24 +527,6 @@ LECTURE = """# Lecture K
 ```{lecture-slides} K
 ```
 """
-RESULTS = {
-    "races": [
-        {
-            "id": "decode",
-            "title": "Decode",
-            "ours": "mcutils",
-            "peer": "scikit-learn",
-            "condition": "a million rows",
-            "ratio": {"median": 0.612, "low": 0.5, "high": 0.7},
-            "repeats": 7,
-            "claim": "at most 0.7",
-            "seconds": {"ours": 1.2, "peer": 2.0},
-        }
-    ],
-    "machine": {"cores": 2},
-    "versions": {"numpy": "2.4.6"},
-    "date": "2026-11-18",
-}
 
 
 def build(root: Path) -> subprocess.CompletedProcess[str]:
@@ -535,11 +536,11 @@ def build(root: Path) -> subprocess.CompletedProcess[str]:
     (root / "made.md").write_text(PAGE)
     (root / "appendix" / "lectures").mkdir()
     (root / "appendix" / "lectures" / "k.md").write_text(LECTURE)
-    (root / "results").mkdir()
-    (root / "results" / "benchmarks.json").write_text(json.dumps(RESULTS))
     (root / "conf.py").write_text(CONF)
     entry = "@book{key1960, author={Key, Ann}, title={Keys}, publisher={Lock}, year={1960}}"
-    (root / "references.bib").write_text(entry)
+    (root / "references.bib").write_text(
+        entry + entry.replace("key1960", "lock1961").replace("Key, Ann", "Lock, Bo")
+    )
     return sphinx(root)
 
 
@@ -555,7 +556,7 @@ def words(html: str) -> str:
 @pytest.mark.ci
 def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
     lemma = statement("lemma", "lem-codes-hard")
-    more = text(lemma + PROOF, **{"no-witness": {"lem-codes-hard": "infinite"}})
+    more = text(lemma + PROOF + "\nBy {cite}`lock1961`.", **{"no-witness": {"lem-codes-hard": "infinite"}})
     write_book(tmp_path, with_cell(more))
     done = build(tmp_path)
     assert done.returncode == 0, done.stderr
@@ -572,7 +573,14 @@ def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
     assert "has no witness: infinite" in shown
     assert "K.6 A blank page. (“Blank”) remark It is blank." in shown
     assert "K.2 A bound. (“Codes”, below) statement Theorem 1 ; also in Definition 1 E-K.1" in shown
-    assert '<tr class="entry lecture--k part--part kind--statement erratum--yes' in page
+    assert '<tr class="entry lecture--k place--codes place--all-part kind--statement erratum--yes' in page
+    marks = "kind--lemma support--proved check--waived literature--named lecture--none erratum--no"
+    assert f'<tr class="entry place--codes place--all-part {marks}' in page
+    assert "check--few literature--none lecture--k erratum--yes" in page
+    assert "support--cited check--none literature--none" in page
+    assert "see [ Loc60 ]" in shown
+    filters = json.loads(re.findall(r'class="facets">(.*?)</script>', page)[0])
+    assert filters["place"] == {"Part": {"codes": "Codes"}}
     assert '<div class="erratum entry lecture--k class--a admonition"' in page
     assert "A, 2014; 4 items." in shown
     lecture = (tmp_path / "out" / "appendix" / "lectures" / "k.html").read_text(encoding="utf-8")
@@ -585,7 +593,6 @@ def test_the_pages_list_everything_and_link_to_it(tmp_path: Path) -> None:
     assert "page 1 (nobody repeats it) teh the" in shown
     assert "K: A, 2014" in shown
     assert "Corrected in Theorem 1" in shown
-    assert "1.2 s (ours) against 2 s (scikit-learn) 0.61 (0.50 to 0.70, 7 repeats)" in shown
 
 
 @pytest.mark.ci
@@ -603,11 +610,6 @@ def test_a_page_is_read_again_when_its_text_has_changed(tmp_path: Path) -> None:
     after = {text.name: text.stat().st_mtime_ns for text in texts.iterdir()}
     rewritten = {name for name in after if before[name] != after[name]}
     assert rewritten == {"errata-slips.txt", "lecture-slides-K.txt"}
-
-
-def test_missing_results_of_the_races_are_named(tmp_path: Path) -> None:
-    with pytest.raises(SphinxError, match=r"results/benchmarks.json is missing: .*make bench"):
-        list(ledger_pages.benchmark_table(ledger.Book(tmp_path)))
 
 
 @pytest.mark.ci

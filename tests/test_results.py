@@ -12,7 +12,7 @@ from tools import notebooks
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = sorted((ROOT / "results").glob("*.json"))
 
-# how and where it was measured; and the races, which a page of their own shows (tools.sphinx.ledger_pages)
+# how and where it was measured; and the races, which a page of their own shows (tools.sphinx.races)
 CIRCUMSTANCES = {"versions", "machine", "seed", "date", "settings", "cpu_seconds", "races"}
 
 

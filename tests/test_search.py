@@ -155,10 +155,8 @@ def test_the_script_keeps_what_could_break_it() -> None:
 
 
 def test_a_figure_says_its_first_sentence() -> None:
-    assert search.first_sentence("Two curves (see 3.1), e.g. one. The other.") == (
-        "Two curves (see 3.1), e.g. one."
-    )
-    long = search.first_sentence("word " * 99)
+    assert search.opening("Two curves (see 3.1), e.g. one. The other.") == ("Two curves (see 3.1), e.g. one.")
+    long = search.opening("word " * 99)
     assert len(long) <= 160
     assert long.endswith(" word…")
 

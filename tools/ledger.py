@@ -155,6 +155,7 @@ class Book:
     witnesses: list[Witness] = field(default_factory=list)
     labels: dict[str, Label] = field(default_factory=dict)
     waivers: list[Waiver] = field(default_factory=list)
+    literature: dict[str, list[str]] = field(default_factory=dict)  # label -> works named with the statement
     problems: list[Problem] = field(default_factory=list)  # what could not even be read
 
     @property
@@ -223,7 +224,7 @@ def citations(source: str) -> tuple[str, ...]:
 
 
 def outline(source: str) -> Iterator[tuple[str, Any]]:
-    """What a piece of MyST holds, in order: ("target", label), ("heading", text), ("directive", …).
+    """What a piece of MyST holds, in order: ("target", label), ("paragraph", text), ("directive", …), ….
 
     A directive comes before the things inside it. A fence ends where Markdown says it ends: at the first
     line of as many or more of the same character. So an inner fence that is as long as the outer one closes
@@ -235,6 +236,8 @@ def outline(source: str) -> Iterator[tuple[str, Any]]:
             yield "target", token.content
         elif token.type == "heading_open":
             yield "heading", tokens[i + 1].content
+        elif token.type == "paragraph_open":
+            yield "paragraph", tokens[i + 1].content
         elif token.type == "front_matter":
             yield "front matter", yaml.safe_load(token.content) or {}
         elif named := directive(token):
@@ -264,6 +267,7 @@ class _Reader:
         self.book = book
         self.file = file.relative_to(book.root).as_posix()
         self.nearest: Statement | None = None
+        self.latest = ""  # the statement of the section that the text is about
 
     def complain(self, place: Place, text: str) -> None:
         self.book.problems.append(Problem(place, text))
@@ -307,6 +311,10 @@ class _Reader:
         """Register the statements, proofs and labels of one cell."""
         self.targets(source)
         for kind, value in outline(source):
+            if kind == "heading" or (kind == "directive" and value[0].startswith(("exercise", "solution"))):
+                self.latest = ""
+            elif kind == "paragraph" and self.latest and "{cite" in value:
+                self.literature(self.latest, value)
             if kind != "directive" or not value[0].startswith("prf:"):
                 continue
             name, argument, given, body = value
@@ -326,6 +334,13 @@ class _Reader:
             self.book.statements.append(self.nearest)
             if label:
                 self.label(label, "prf:ref")
+            self.latest = label
+
+    def literature(self, label: str, paragraph: str) -> None:
+        """Note the works that a text names in a statement, in its proof, or between it and the next one."""
+        works = self.book.literature.setdefault(label, [])
+        lectures = {lecture["cite"] for lecture in self.book.lectures.values()}
+        works += [key for key in citations(paragraph) if key not in {*lectures, *works}]
 
     def metadata(self, cell: NotebookNode, place: Place) -> None:
         data = cell.metadata
@@ -368,6 +383,13 @@ def read(root: Path) -> Book:
         else:
             book.problems.append(Problem(Place("_toc.yml"), f"lists {document}, which does not exist"))
     return book
+
+
+def counts(file: Path) -> tuple[int, int, int]:
+    """Of a notebook its statements, the cells that check them, and their mutants."""
+    book = Book(file.parent.parent)
+    _Reader(book, file).notebook(nbformat.read(file, as_version=4).cells)
+    return len(book.statements), len(book.witnesses), sum(witness.mutants for witness in book.witnesses)
 
 
 # --- checking -----------------------------------------------------------------------------------------

@@ -48,9 +48,11 @@ def rows_are_filtered(page):
         assert re.fullmatch(rf"{len(seen)} of {total} rows, and \d+ elsewhere", said(page))
         assert page.locator("form.find nav a", has_text="Boosting").is_visible()
     assert answers[0] == answers[1] == answers[2]
+    assert page.url.endswith("?find=%CE%B3")  # so that it can be linked
     page.locator("form.find input").fill("")
     assert said(page) == f"{total} rows"
     assert page.locator("form.find nav").is_hidden()
+    assert page.url.endswith(HOME)
 
 
 def folds_open_with_a_hit(page):
@@ -117,6 +119,7 @@ def test_a_link_to_a_hidden_row_shows_it(browser, width):
         ("(found && !found[n])", "(false)", HOME, rows_are_filtered),
         ("one.symbols.has(name)", "one.words.includes(name)", HOME, rows_are_filtered),
         (r'.map((one) => one.replace("\\", ""))', "", HOME, rows_are_filtered),
+        ("location.pathname + query", "location.pathname", HOME, rows_are_filtered),
         ("elsewhere.hidden = !links.length;", "", HOME, rows_are_filtered),
         ("!fold.open) opened.add(fold)", "!fold.open) opened.delete(fold)", TREES, folds_open_with_a_hit),
         ("fold.open = Boolean(found) &&", "fold.open = true ||", TREES, folds_open_with_a_hit),

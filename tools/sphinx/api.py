@@ -43,6 +43,7 @@ from sphinx.util.inspect import stringify_signature
 
 from tools import ledger
 from tools.sphinx.ledger_pages import kept_text
+from tools.sphinx.pages import END_OF_SENTENCE
 
 logger = logging.getLogger(__name__)
 
@@ -206,7 +207,7 @@ def first_sentence(paragraph: nodes.paragraph | None) -> list[nodes.Node]:
     """The first sentence of a paragraph, with its formulas and links."""
     sentence: list[nodes.Node] = []
     for child in paragraph.children if paragraph is not None else ():
-        end = re.search(r"[.?!](?=\s)", child.astext()) if isinstance(child, nodes.Text) else None
+        end = END_OF_SENTENCE.search(child.astext()) if isinstance(child, nodes.Text) else None
         if end:
             return [*sentence, nodes.Text(child.astext()[: end.end()])]
         sentence.append(child.deepcopy())

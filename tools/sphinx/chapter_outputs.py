@@ -18,6 +18,7 @@ from platform import python_version
 from typing import Any
 
 import nbformat
+import yaml
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
@@ -26,7 +27,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from mcutils import __version__
-from tools import notebooks, stored
+from tools import ledger, notebooks, stored
 
 logger = logging.getLogger(__name__)
 
@@ -72,30 +73,45 @@ class Table(SphinxDirective):
         raise NotImplementedError
 
     def run(self) -> list[nodes.Node]:
-        lines = [self.heads, ("---",) * len(self.heads), *self.rows()]
+        lines = [self.heads, ("---", *["---:"] * (len(self.heads) - 1)), *self.rows()]
         container = nodes.container()
         table = StringList([f"| {' | '.join(line)} |" for line in lines], source=__name__)
         self.state.nested_parse(table, self.content_offset, container)
+        for made in container.findall(nodes.table):
+            made["classes"].append("numbers")
         return container.children
 
 
 class ExecutionTimes(Table):
-    heads = ("chapter", "seconds")
+    """The chapters in the order of the book: what each claims, how it is checked, and how long that takes."""
+
+    heads = ("Chapter", "Statements", "Checks", "Mutants", "Seconds")
 
     def rows(self) -> Sequence[tuple[str, ...]]:
         rows = []
-        total = 0.0
-        for path in chapters(self.env, list(self.env.found_docs)):
+        totals = [0.0] * 4
+        for document in ledger.documents(
+            yaml.safe_load(Path(self.env.srcdir, "_toc.yml").read_text("utf-8"))
+        ):
+            path = Path(self.env.srcdir, f"{document}.ipynb")
+            if not path.exists():
+                continue
+            self.env.note_dependency(str(path))
             self.env.note_dependency(str(stored.entry(path)))
             if entry := stored.load(path, notebooks.read(path)):
-                total += entry["seconds"]
-                page = self.env.path2doc(str(path))
-                rows.append((f"{{doc}}`/{page}`", f"{entry['seconds']:.1f}"))
-        return [*rows, ("all", f"{total:.1f}")]
+                numbers = [*ledger.counts(path), entry["seconds"]]
+                totals = [a + b for a, b in zip(totals, numbers, strict=True)]
+                rows.append((f"{{doc}}`/{document}`", *cells(numbers)))
+        return [*rows, ("All", *cells(totals))]
+
+
+def cells(numbers: Sequence[float]) -> list[str]:
+    """Counts, and at the end seconds."""
+    return [*(f"{count:,.0f}" for count in numbers[:-1]), f"{numbers[-1]:.1f}"]
 
 
 class Versions(Table):
-    heads = ("program", "version")
+    heads = ("Program", "Version")
 
     def rows(self) -> Sequence[tuple[str, ...]]:
         own = [("mcutils", __version__), ("Python", python_version())]

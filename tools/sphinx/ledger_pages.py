@@ -1,8 +1,8 @@
-"""Sphinx extension: the pages that are made from the ledger, the errata and the benchmarks.
+"""Sphinx extension: the pages that are made from the ledger and the errata.
 
-Directives without content: ``theorem-ledger``, ``source-filter``, ``source-map``, ``lecture-list``,
-``errata-filter``, ``errata-errors``, ``errata-more``, ``errata-slips``, ``errata-right`` and
-``benchmark-table``; and, with a lecture for its argument, ``lecture-introduction`` and ``lecture-slides``.
+Directives without content: ``ledger-filter``, ``theorem-ledger``, ``source-filter``, ``source-map``,
+``lecture-list``, ``errata-filter``, ``errata-errors``, ``errata-more``, ``errata-slips`` and
+``errata-right``; and, with a lecture for its argument, ``lecture-introduction`` and ``lecture-slides``.
 Their text is MyST, which the page's own parser reads, so every reference in it is checked by the build like
 any other. It is kept in a file beside what Sphinx keeps, and written again only when it has changed: only
 then is the page read again.
@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,11 @@ from typing import Any
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
-from sphinx.errors import SphinxError
 from sphinx.util.docutils import SphinxDirective
 from sphinx_proof.nodes import proof_node
 
 from tools import ledger
 from tools.ledger import Book, Statement
-
-RESULTS = Path("results/benchmarks.json")
 
 
 def erratum(identifier: str) -> str:
@@ -78,19 +75,87 @@ def table(
     yield ""
 
 
+def ledger_filter(book: Book) -> Iterator[str]:
+    """What the statements can be filtered by."""
+    yield from facets(
+        {
+            "place": places(book),
+            "kind": {kind: kind for kind in ledger.PREFIX},
+            "support": SUPPORT,
+            "check": CHECK,
+            "literature": {"named": "named beside it", "none": "none named"},
+            "lecture": {**whose(book), "none": "in none of them"},
+            "erratum": {"yes": "concerned by one", "no": "by none"},
+        }
+    )
+
+
+SUPPORT = {
+    "proved": "proved here",
+    "cited": "cited",
+    "waived": "neither, with a reason",
+    "none": "needs no proof",
+}
+FEW, MANY = 3, 7  # mutants: of half of the statements four to six
+CHECK = {
+    "few": f"at most {FEW} mutants",
+    "some": f"{FEW + 1} to {MANY - 1} mutants",
+    "many": f"{MANY} mutants or more",
+    "waived": "none, with a reason",
+    "none": "needs none",
+}
+
+
+def check_of(book: Book, s: Statement) -> str:
+    """How much the witnesses of a statement are tested."""
+    if witnesses := book.witnesses_of(s.label):
+        mutants = sum(witness.mutants for witness in witnesses)
+        return "few" if mutants <= FEW else "some" if mutants < MANY else "many"
+    return "waived" if book.waiver("witness", s.label) else "none"
+
+
+def support_of(book: Book, s: Statement) -> str:
+    if s.cited:
+        return "cited"
+    if book.proofs_of(s):
+        return "proved"
+    return "waived" if book.waiver("proof", s.label) else "none"
+
+
+def places(book: Book) -> dict[str, dict[str, str]]:
+    """The chapters by their parts; and all of a part."""
+    groups: dict[str, dict[str, str]] = {}
+    for document in book.documents:
+        if document.startswith("chapters/"):
+            part = book.parts[document]
+            group = groups.setdefault(part, {f"all-{slug(part)}": f"all of “{part}”"})
+            group[slug(document.split("/")[1])] = heading(book, document)
+    return {part: group if len(group) > 2 else dict([group.popitem()]) for part, group in groups.items()}
+
+
+def place_of(book: Book, document: str) -> tuple[str, ...]:
+    """The values of the facet `place` of what stands in a document."""
+    if not document.startswith("chapters/"):
+        return ()
+    return document.split("/")[1], f"all-{slug(book.parts[document])}"
+
+
 def theorem_ledger(book: Book) -> Iterator[str]:
     """Statement, how it is supported, where it comes from; by chapter, the exceptions in public."""
     for document, statements in groupby(book.statements, key=lambda s: s.place.document):
         rows = [ledger_row(book, s) for s in statements if s.label]
         yield f"## [{heading(book, document)}](/{document}.ipynb)"
         yield ""
-        yield from table(("Statement", "Support", "From"), (38, 34, 28), rows)
+        yield from table(("Statement", "Support", "From"), (38, 34, 28), rows, "ledger-table cards")
     yield "## Exceptions"
     yield ""
     if not book.waivers:
         yield "None: every statement that is not cited has its proof and its witness."
     for w in book.waivers:
-        yield f"- {{prf:ref}}`{w.label}` has no {w.what}: {w.reason}"
+        reason = re.sub(
+            r"[\w-]+", lambda word: book.labels[word[0]].link if word[0] in book.labels else word[0], w.reason
+        )
+        yield f"- {{prf:ref}}`{w.label}` has no {w.what}: {reason}"
     yield ""
 
 
@@ -118,13 +183,26 @@ def ledger_row(book: Book, s: Statement) -> tuple[str, str, str]:
     for what in ("proof", "witness"):
         if book.waiver(what, s.label):
             support.append(f"no {what} (see below)")
-    origin = [
-        source(i) for i, entry in book.items.items() if s.label in (entry.get("home"), *entry.get("also", ()))
+    works = book.literature.get(s.label)
+    if works and not s.cited:
+        support.append(f"see {{cite}}`{','.join(works)}`")
+    items = [
+        item for item, entry in book.items.items() if s.label in (entry.get("home"), *entry.get("also", ()))
     ]
     entries = [*book.errata.values(), *book.right.values()]
-    origin += [erratum(e["id"]) for e in entries if s.label in (e.get("corrected"), *e.get("witnesses", ()))]
+    errata = [e["id"] for e in entries if s.label in (e.get("corrected"), *e.get("witnesses", ()))]
+    marks = mark(
+        place=place_of(book, s.place.document),
+        kind=s.kind,
+        support=support_of(book, s),
+        check=check_of(book, s),
+        literature="named" if works else "none",
+        lecture=tuple(dict.fromkeys(item.split(".")[0] for item in items)) or "none",
+        erratum="yes" if errata else "no",
+    )
     title = f"{{prf:ref}}`{s.label}`" + (f": {s.title}" if s.title else "")
-    return title, ", ".join(support) or "—", ", ".join(origin) or "—"
+    origin = [*map(source, items), *map(erratum, errata)]
+    return f"{title}\n\n{marks}", ", ".join(support), ", ".join(origin)
 
 
 def source_filter(book: Book) -> Iterator[str]:
@@ -132,7 +210,7 @@ def source_filter(book: Book) -> Iterator[str]:
     yield from facets(
         {
             "lecture": whose(book),
-            "part": {slug(part): part for part in dict.fromkeys(book.parts.values())},
+            "place": places(book),
             "kind": {kind: kind for kind in ledger.KINDS},
             "erratum": {"yes": "with an erratum", "no": "without"},
         }
@@ -174,11 +252,11 @@ def source_map(book: Book) -> Iterator[str]:
     yield ""
 
 
-def facets_of(book: Book, item: str) -> dict[str, str]:
+def facets_of(book: Book, item: str) -> dict[str, str | tuple[str, ...]]:
     home = book.home(item)
     return {
         "lecture": item.split(".")[0],
-        "part": slug(book.parts.get(home.document, "") if home else ""),
+        "place": place_of(book, home.document) if home else (),
         "kind": book.items[item]["kind"],
         "erratum": "yes" if book.errata_of_item(item) else "no",
     }
@@ -188,17 +266,23 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def facets(values: dict[str, dict[str, str]]) -> Iterator[str]:
-    """What the entries of a page can be filtered by: web/static/filter.js puts the controls in this place."""
+def facets(values: Mapping[str, Mapping[str, str | Mapping[str, str]]]) -> Iterator[str]:
+    """What the entries of a page can be filtered by: web/static/filter.js puts the controls in this place.
+
+    By facet and value, what a reader is shown; or values that belong together, by the name of their group.
+    """
     yield "```{raw} html"
     yield f'<script type="application/json" class="facets">{json.dumps(values)}</script>'
     yield "```"
     yield ""
 
 
-def mark(**values: str) -> str:
-    """A comment that becomes classes of the row or the entry in which it stands."""
-    return "% facets " + " ".join(f"{name}--{slug(value)}" for name, value in values.items() if value)
+def mark(**values: str | tuple[str, ...]) -> str:
+    """A comment that becomes classes of the row, the box or the section in which it stands."""
+    pairs = [
+        (name, one) for name, some in values.items() for one in ([some] if isinstance(some, str) else some)
+    ]
+    return "% facets " + " ".join(f"{name}--{slug(one)}" for name, one in pairs if one)
 
 
 def lecture_page(name: str) -> str:
@@ -316,7 +400,7 @@ def to_change(book: Book, name: str) -> Iterator[str]:
     if slips:
         yield "### Slips of the pen"
         yield ""
-        yield from table(("Where", "Printed", "Read"), (36, 32, 32), slips)
+        yield from table(("Where", "Printed", "Read"), (36, 32, 32), slips, SLIPS)
 
 
 # Errata stand in the order of the lectures, in each by number; errata.yml has them as they came.
@@ -342,6 +426,9 @@ def errata_in_full(book: Book, classes: str, parts: tuple[tuple[str, str], ...])
             yield from erratum_in_full(book, entry, parts)
 
 
+SLIPS = "ledger-table cards slips"  # web/static/book.css repeats the heads where rows are cards
+
+
 def errata_slips(book: Book) -> Iterator[str]:
     """Slips of the pen, as a table."""
     rows: list[tuple[str, ...]] = []
@@ -354,7 +441,7 @@ def errata_slips(book: Book) -> Iterator[str]:
                 where = f"({erratum_anchor(entry['id'])})=\n**{entry['id']}** {where} ({corrected})"
             where += "\n\n" + mark(lecture=entry["id"][2:].split(".")[0], **{"class": "C"})
             rows.append((where, slip["says"], slip["right"]))
-    yield from table(("Where (corrected in)", "Printed", "Read"), (36, 32, 32), rows)
+    yield from table(("Where (corrected in)", "Printed", "Read"), (36, 32, 32), rows, SLIPS)
 
 
 def errata_right(book: Book) -> Iterator[str]:
@@ -396,31 +483,8 @@ def erratum_in_full(book: Book, entry: dict[str, Any], parts: tuple[tuple[str, s
     yield ""
 
 
-def benchmark_table(book: Book) -> Iterator[str]:
-    """The races of results/benchmarks.json."""
-    try:
-        results = json.loads((book.root / RESULTS).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SphinxError(f"{RESULTS} is missing: take the committed one, or run `make bench`") from None
-    rows = []
-    for race in results["races"]:
-        ratio, seconds = race["ratio"], race["seconds"]
-        rows.append(
-            (
-                f"**{race['title']}**: {race['condition']}",
-                f"{seconds['ours']:.2g} s (ours) against {seconds['peer']:.2g} s ({race['peer']})",
-                f"**{ratio['median']:.2f}** ({ratio['low']:.2f} to {ratio['high']:.2f}, "
-                f"{race['repeats']} repeats); promised: {race['claim']}",
-            )
-        )
-    yield from table(("Race", "Seconds", "Ratio"), (36, 32, 32), rows)
-    machine = ", ".join(f"{k} {v}" for k, v in results["machine"].items())
-    versions = ", ".join(f"{k} {v}" for k, v in results["versions"].items())
-    yield f"Measured {results['date']} on {machine}; {versions}."
-    yield ""
-
-
 TEXTS: dict[str, Callable[[Book], Iterator[str]]] = {
+    "ledger-filter": ledger_filter,
     "theorem-ledger": theorem_ledger,
     "source-filter": source_filter,
     "source-map": source_map,
@@ -430,7 +494,6 @@ TEXTS: dict[str, Callable[[Book], Iterator[str]]] = {
     "errata-more": errata_more,
     "errata-slips": errata_slips,
     "errata-right": errata_right,
-    "benchmark-table": benchmark_table,
 }
 
 
@@ -479,7 +542,7 @@ def mark_entries(app: Sphinx, doctree: nodes.document) -> None:
     for comment in list(doctree.findall(nodes.comment)):
         if (text := comment.astext()).startswith("facets "):
             marked = comment.parent
-            while not isinstance(marked, nodes.row | nodes.Admonition):
+            while not isinstance(marked, nodes.row | nodes.Admonition | nodes.section):
                 marked = marked.parent
             marked["classes"] += ["entry", *text.split()[1:]]
             comment.parent.remove(comment)

@@ -30,6 +30,7 @@ from tools.stored import ROOT
 ICONS = ROOT / "web" / "vendor" / "fontawesome"
 
 SHORTEST, LONGEST = 50, 160  # what search engines show of a description
+END_OF_SENTENCE = re.compile(r"[.?!](?=\s+[^\sa-z]|\s*$)")  # not the point of "i.e. slowly"
 
 # of the pages that are not written by anybody
 DESCRIPTIONS = {

@@ -20,7 +20,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from tools.sphinx.pages import LONGEST, plain
+from tools.sphinx.pages import END_OF_SENTENCE, LONGEST, plain
 from tools.stored import ROOT
 
 SYNONYMS = ROOT / "web" / "synonyms.yml"
@@ -67,13 +67,14 @@ def script(entries: list[Entry], addresses: dict[str, str], also: Also) -> str:
 # -- what is known of a page when it has been read --------------------------------------------
 
 
-def first_sentence(text: str) -> str:
-    """
-    >>> first_sentence("By hand, i.e. slowly. Then not.")
+def opening(text: str) -> str:
+    """The first sentence of a text, or as many words of it as fit.
+
+    >>> opening("By hand, i.e. slowly. Then not.")
     'By hand, i.e. slowly.'
     """
-    sentence = re.match(r".+?[.?!](?=\s+[^\sa-z]|$)", text)
-    short = sentence[0] if sentence else text
+    end = END_OF_SENTENCE.search(text)
+    short = text[: end.end()] if end else text
     return short if len(short) <= LONGEST else short[: LONGEST - 1].rsplit(" ", 1)[0].rstrip(" ,;:–—") + "…"
 
 
@@ -82,7 +83,7 @@ def meaning(definition: nodes.Element) -> str:
     paragraph = next(iter(definition.findall(nodes.paragraph)), None)
     if paragraph is None:
         return ""
-    sentence = first_sentence(plain(paragraph))
+    sentence = opening(plain(paragraph))
     labels = (
         node["reftarget"] for node in paragraph.findall() if getattr(node, "tagname", "") == "pending_xref"
     )
@@ -103,7 +104,7 @@ def named(doctree: nodes.document) -> Iterator[tuple[str, str, str, str]]:
             yield "statement", node["label"], re.sub(r"^\((.*)\)$", r"\1", title), node["countertype"]
         elif isinstance(node, nodes.figure) and node["ids"]:
             for caption in node.findall(nodes.caption):
-                yield "figure", node["ids"][0], first_sentence(plain(caption)), "figure"
+                yield "figure", node["ids"][0], opening(plain(caption)), "figure"
         elif isinstance(node, nodes.definition_list_item):
             for term in node.findall(nodes.term):
                 if term["ids"] and term["ids"][0].startswith("term-"):
@@ -111,21 +112,23 @@ def named(doctree: nodes.document) -> Iterator[tuple[str, str, str, str]]:
 
 
 def read(app: Sphinx, doctree: nodes.document) -> None:
-    found(app.env)[app.env.docname] = list(named(doctree))
+    names_by_page(app.env)[app.env.docname] = list(named(doctree))
 
 
-def found(env: BuildEnvironment) -> dict[str, list[tuple[str, str, str, str]]]:
+def names_by_page(env: BuildEnvironment) -> dict[str, list[tuple[str, str, str, str]]]:
     if not hasattr(env, "search_names"):
         env.search_names = {}  # type: ignore[attr-defined]
     return env.search_names  # type: ignore[attr-defined]
 
 
 def purge(app: Sphinx, env: BuildEnvironment, document: str) -> None:
-    found(env).pop(document, None)
+    names_by_page(env).pop(document, None)
 
 
 def merge(app: Sphinx, env: BuildEnvironment, documents: set[str], other: BuildEnvironment) -> None:
-    found(env).update({name: names for name, names in found(other).items() if name in documents})
+    names_by_page(env).update(
+        {name: names for name, names in names_by_page(other).items() if name in documents}
+    )
 
 
 # -- the index ----------------------------------------------------------------------------------
@@ -153,7 +156,7 @@ def entries(env: BuildEnvironment) -> Iterator[Entry]:
             module = max((m for m in modules if name.startswith(f"{m}.")), key=len, default="")
             yield Entry("name", document, anchor, name.removeprefix(f"{module}."), f"{what} of {module}")
         numbers = env.toc_fignumbers.get(document, {})
-        for kind, anchor, title, what in found(env).get(document, ()):
+        for kind, anchor, title, what in names_by_page(env).get(document, ()):
             if kind == "alias":
                 continue
             if kind == "term":
@@ -170,7 +173,9 @@ def by_place(env: BuildEnvironment, also: dict[str, list[str]]) -> Also:
     for name, words in also.items():
         document, anchor = (name, "") if name in env.found_docs else labels.get(name, ("", ""))[:2]
         of_section = [
-            own for kind, other, own, _ in found(env).get(document, ()) if (kind, other) == ("alias", anchor)
+            own
+            for kind, other, own, _ in names_by_page(env).get(document, ())
+            if (kind, other) == ("alias", anchor)
         ]
         result[document, (of_section or [anchor])[0]] = words
     return result

@@ -1,7 +1,8 @@
-// Filters of the source map and the errata. The page says what its entries can be filtered by, in a
-// <script type="application/json" class="facets">: {facet: {value: what a reader is shown}}; each entry has the
-// class "entry" and a class "facet--value" for each of its values. This script puts the controls where that
-// element stands. Without it the page shows all.
+// Filters of the ledger, the source map, the errata and the open problems. The page says what its entries can be
+// filtered by, in a <script type="application/json" class="facets">: {facet: {value: what a reader is shown}}, or
+// {facet: {group: {value: …}}}; each entry has the class "entry" and a class "facet--value" for each of its values.
+// This script puts the controls where that element stands. What is chosen stands in the address, ?facet=value, so
+// that it can be linked. Without the script the page shows all.
 "use strict";
 
 (() => {
@@ -15,42 +16,83 @@
   const bar = make("form", { className: "filters" });
   bar.setAttribute("aria-label", "Filter the entries of this page");
   const field = (name, control) => {
-    control.id = `filter-${name.toLowerCase()}`;
+    control.id = `filter-${name}`;
+    control.name = name;
     const pair = make("div", {});
-    pair.append(make("label", { textContent: name, htmlFor: control.id }), control);
+    const label = make("label", { textContent: name[0].toUpperCase() + name.slice(1), htmlFor: control.id });
+    pair.append(label, control);
     bar.append(pair);
     return control;
   };
+  const option = (parent, value, shown) => {
+    const one = make("option", { value, textContent: shown });
+    one.dataset.shown = shown;
+    parent.append(one);
+  };
   const choices = facets.map(([facet, values]) => {
-    const select = field(facet[0].toUpperCase() + facet.slice(1), make("select", {}));
-    select.append(make("option", { value: "", textContent: "all" }));
+    const select = field(facet, make("select", {}));
+    option(select, "", "all");
     for (const [value, shown] of Object.entries(values)) {
-      select.append(make("option", { value: `${facet}--${value}`, textContent: shown }));
+      if (typeof shown === "string") {
+        option(select, value, shown);
+        continue;
+      }
+      const group = make("optgroup", { label: value });
+      for (const pair of Object.entries(shown)) option(group, ...pair);
+      select.append(group);
     }
     return select;
   });
-  const words = field("Words", make("input", { type: "search", autocomplete: "off" }));
+  const words = field("words", make("input", { type: "search", autocomplete: "off" }));
   const count = make("output", {});
-  bar.append(count);
+  const all = make("button", { type: "reset", textContent: "Show all" });
+  bar.append(count, all);
   source.after(bar);
 
   // A section without an entry that is shown is hidden, but for the text before the first section with entries.
-  const sections = [...document.querySelectorAll(".bd-article section")].filter((one) => one.querySelector(".entry"));
+  const sections = [...document.querySelectorAll(".bd-article section:not(.entry)")].filter((one) =>
+    one.querySelector(".entry"),
+  );
+
+  // Which entries pass all fields but one.
+  function passed(but) {
+    const wanted = choices.filter((select) => select !== but && select.value);
+    const classes = wanted.map((select) => `${select.name}--${select.value}`);
+    const typed = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    return entries.filter(
+      (entry, n) =>
+        classes.every((one) => entry.classList.contains(one)) && typed.every((one) => texts[n].includes(one)),
+    );
+  }
 
   function apply() {
-    const wanted = choices.map((select) => select.value).filter(Boolean);
-    const typed = words.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    entries.forEach((entry, n) => {
-      const fits =
-        wanted.every((one) => entry.classList.contains(one)) && typed.every((one) => texts[n].includes(one));
-      entry.hidden = !fits;
-      shown += fits;
-    });
+    const shown = new Set(passed());
+    for (const entry of entries) entry.hidden = !shown.has(entry);
     for (const section of sections) {
       section.hidden = !section.contains(bar) && !section.querySelector(".entry:not([hidden])");
     }
-    count.textContent = shown === entries.length ? `${shown} entries` : `${shown} of ${entries.length} entries`;
+    all.hidden = shown.size === entries.length;
+    count.textContent = all.hidden ? `${shown.size} entries` : `${shown.size} of ${entries.length} entries`;
+    // beside each value, how many entries choosing it would show
+    for (const select of choices) {
+      const left = passed(select);
+      for (const one of select.options) {
+        const has = (entry) => entry.classList.contains(`${select.name}--${one.value}`);
+        one.textContent = `${one.dataset.shown} (${one.value ? left.filter(has).length : left.length})`;
+      }
+    }
+  }
+
+  function keep() {
+    const query = new URLSearchParams(location.search);
+    for (const { name, value } of [...choices, words]) value ? query.set(name, value) : query.delete(name);
+    const search = String(query) && `?${query}`;
+    history.replaceState(history.state, "", location.pathname + search + location.hash);
+  }
+
+  function change() {
+    apply();
+    keep();
   }
 
   // A link to an entry that the filter hides shows it: the filter is emptied.
@@ -59,13 +101,20 @@
     const hidden = target?.closest(".entry[hidden], section[hidden]") ?? target?.querySelector(".entry[hidden]");
     if (!hidden) return;
     bar.reset();
-    apply();
+    change();
     target.scrollIntoView();
   }
 
-  bar.addEventListener("input", apply);
+  bar.addEventListener("input", change);
+  bar.addEventListener("reset", () => setTimeout(change)); // when the fields are empty
   bar.addEventListener("submit", (event) => event.preventDefault());
   addEventListener("hashchange", show);
+
+  const asked = new URLSearchParams(location.search);
+  for (const control of [...choices, words]) {
+    control.value = asked.get(control.name) ?? "";
+    if (control.selectedIndex === -1) control.value = ""; // the page has no such value
+  }
   apply();
   show();
 })();

@@ -152,16 +152,23 @@
     count.textContent = found ? `${shown} of ${lines.length} rows${further}` : `${lines.length} rows`;
   }
 
+  // What was typed stands in the address, so that it can be linked.
+  function change() {
+    apply();
+    const query = field.value.trim() && `?find=${encodeURIComponent(field.value.trim())}`;
+    history.replaceState(history.state, "", location.pathname + query + location.hash);
+  }
+
   // A link to what the search hides shows it: the search is emptied.
   function show() {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target?.closest("[hidden]")) return;
     field.value = "";
-    apply();
+    change();
     target.scrollIntoView();
   }
 
-  field.addEventListener("input", apply);
+  field.addEventListener("input", change);
   bar.addEventListener("submit", (event) => event.preventDefault());
   addEventListener("hashchange", show);
   field.value = new URLSearchParams(location.search).get("find") ?? "";
