@@ -10,7 +10,8 @@ from test_pages import SITE
 STATE = """() => {
   const map = document.querySelector(".chapter-map");
   const framed = (a) => getComputedStyle(a, "::after").outlineStyle !== "none";
-  const lit = (line) => getComputedStyle(line).getPropertyValue("--lit") !== "";
+  const look = (line) => getComputedStyle(line);
+  const lit = (line) => look(line).borderLeftWidth === "3px" && look(line).zIndex === "1";
   const count = (selector, is) => [...map.querySelectorAll(selector)].filter(is).length;
   return [count("li a", framed), count(".map-line", lit)];
 }"""

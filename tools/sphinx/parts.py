@@ -194,7 +194,7 @@ def drawing(plan: list[Band], titles: dict[str, str], addresses: dict[str, str])
     rule = ",".join(f".chapter-map:has(.to-{name}:is(:hover,:focus-visible)) .for-{name}" for name in edges)
     return (
         f'<div class="chapter-map" style="--lanes:{max([1, *lane.values()])}">'
-        f"<style>{rule}{{--lit:var(--pst-color-primary)}}</style>"
+        f"<style>{rule}{{--lit:var(--pst-color-primary);--weight:3px;z-index:1}}</style>"
         f'{"".join(sections)}<div class="map-lines" aria-hidden="true">{"".join(drawn)}</div></div>'
     )
 
