@@ -19,6 +19,7 @@ import posixpath
 import re
 import shutil
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,10 +73,11 @@ def running_text(doctree: nodes.document) -> Iterator[nodes.paragraph]:
             yield paragraph
 
 
-def description(doctree: nodes.document, otherwise: str) -> str:
+def description(begin: str, doctree: nodes.document, otherwise: str) -> str:
+    """`begin`, and if that is too short as many paragraphs of the page as are needed, and `otherwise`."""
     text = ""
-    for paragraph in running_text(doctree):
-        text = f"{text} {plain(paragraph)}".strip()
+    for words in chain([begin], map(plain, running_text(doctree))):
+        text = f"{text} {words}".strip()
         if len(text) >= SHORTEST:
             return shortened(text)
     return shortened(f"{text} {otherwise}".strip())
@@ -106,8 +108,8 @@ def describe(
     elif doctree is not None:
         title = plain(app.env.titles[pagename])
         otherwise = f"{title}: a page of the book “{app.config.html_title or app.config.project}”."
-        found = own or sentence(Path(app.env.doc2path(pagename)))
-        context["page_description"] = found or description(doctree, otherwise)
+        begin = sentence(Path(app.env.doc2path(pagename)))
+        context["page_description"] = own or description(begin, doctree, otherwise)
 
 
 SHARED_IDS = {"proof", "proof-content", "exercise-content", "solution-content"}
