@@ -254,7 +254,8 @@ def test_the_first_page_says_what_the_configuration_says(pages: dict[str, Page])
 def test_other_sites_have_a_title_a_description_and_a_picture_to_show(book: Path, pages: dict[str, Page]):
     for name in pages.keys() - {"search", "genindex"}:
         shown = pages[name].properties()
-        assert shown["og:title"] == re.findall(r"<h1>(?:<span.*?</span>)?(.*?)<a", pages[name].text)[0]
+        (heading,) = re.findall(r'<h1>(.*?)<a class="headerlink"', pages[name].text)
+        assert shown["og:title"] == re.sub("<.*?>", "", heading)
         assert shown["og:description"] == pages[name].description()
         assert shown["og:url"] == f"{SITE}{name}.html"
         assert shown["twitter:card"] == "summary_large_image"
