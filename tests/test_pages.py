@@ -12,6 +12,7 @@ import yaml
 from mini_book import ROOT, copy_to, python
 from py_mini_racer import MiniRacer
 
+from tools import parts
 from tools.sphinx import figures, guesses
 from tools.sphinx.bundle import used
 from tools.sphinx.pages import parts_of
@@ -165,6 +166,21 @@ def test_every_page_has_a_description_of_its_own(pages: dict[str, Page]):
     assert pages["chapters/toy"].description().startswith("What a small book can show.")
     # and nobody's description is lost where nobody wrote one
     assert "A small book" in pages["index"].description()
+
+
+def test_descriptions_that_somebody_wrote_have_room():
+    found = {}
+    for folder in (".", "parts", "appendix"):
+        for path in (ROOT / folder).glob("*.md" if folder == "." else "**/*.md"):
+            text = path.read_text(encoding="utf-8")
+            if text.startswith("---\n"):
+                front = yaml.safe_load(text.split("---\n")[1])
+                found[path.stem] = front["myst"]["html_meta"]["description"]
+    chapters = [chapter for part in parts.read(ROOT) for chapter in part.chapters]
+    found |= {chapter.name: chapter.sentence for chapter in chapters if chapter.sentence}
+    assert {"index", "path", "errata", "risk"} <= found.keys()
+    assert {name: len(text) for name, text in found.items() if not 50 <= len(text) <= 160} == {}
+    assert len(set(found.values())) == len(found)
 
 
 @pytest.mark.ci
