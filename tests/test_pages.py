@@ -107,7 +107,7 @@ class Page(HTMLParser):
 
     def about(self) -> str:
         """What the first page says of the book."""
-        return self.text[self.text.index('<dl class="about-book">') : self.text.index("</dl>")]
+        return self.text[self.text.index('<dl class="simple about-book">') : self.text.index("</dl>")]
 
     def description(self) -> str:
         (meta,) = self.all("meta", name="description")
