@@ -85,8 +85,8 @@ def test_the_keyboard_sees_where_it_is_and_what_a_chapter_builds_on(page):
 def test_a_door_and_a_row_are_links_as_a_whole(page):
     for part, address in ((".doors li >> nth=0", "**/path.html"), ("li:has(.to-solver)", "**/solver.html")):
         box = page.locator(part).bounding_box()
-        page.locator(part).click(position={"x": box["width"] - 5, "y": box["height"] - 5})
-        page.wait_for_url(address, wait_until="commit")
+        page.locator(part).click(position={"x": box["width"] - 15, "y": box["height"] - 15})
+        page.wait_for_url(address, wait_until="commit", timeout=5000)
         page.go_back(wait_until="load")
 
 
