@@ -12,11 +12,13 @@ import yaml
 from mini_book import ROOT, copy_to, python
 from py_mini_racer import MiniRacer
 
+from tools import parts
 from tools.sphinx import figures, guesses
 from tools.sphinx.bundle import used
 from tools.sphinx.pages import parts_of
 
 REPOSITORY = "https://github.com/somebody/book"
+SITE = "https://book.example.org/"
 
 PAGE = """# A page with everything
 
@@ -98,6 +100,15 @@ class Page(HTMLParser):
         """The images but the theme's."""
         return [a for a in self.all("img") if "Binder" not in (a["alt"] or "")]
 
+    def properties(self) -> dict[str, str]:
+        """What other sites show of the page."""
+        named = {a.get("property") or a.get("name") or "": a.get("content") or "" for a in self.all("meta")}
+        return {name: named[name] for name in named if name.startswith(("og:", "twitter:"))}
+
+    def about(self) -> str:
+        """What the first page says of the book."""
+        return self.text[self.text.index('<dl class="simple about-book">') : self.text.index("</dl>")]
+
     def description(self) -> str:
         (meta,) = self.all("meta", name="description")
         return meta["content"] or ""
@@ -119,9 +130,12 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = config["sphinx"]["config"]
     settings["html_theme_options"]["repository_url"] = REPOSITORY
     settings["html_context"]["book"] = {"authors": "Ada & Bob", "report": "mailto:ada@example.org"}
+    settings["html_baseurl"] = SITE
     settings["chapter_letters"] = {"appendix/everything": "E"}
     (book / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
     add_pages(book, everything=PAGE, own=OWN)
+    with (book / "index.md").open("a", encoding="utf-8") as index:
+        index.write("\n```{about-book}\n```\n")
     written = python(book, "tools.notebooks", "write")
     assert written.returncode == 0, written.stderr
     run = python(book, "tools.site", "build")
@@ -129,11 +143,15 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return book
 
 
-@pytest.fixture(scope="module")
-def pages(book: Path) -> dict[str, Page]:
+def read(book: Path) -> dict[str, Page]:
     html = book / "_build" / "html"
     result = [p for p in html.rglob("*.html") if "_static" not in p.parts]
     return {p.relative_to(html).with_suffix("").as_posix(): Page(p) for p in result}
+
+
+@pytest.fixture(scope="module")
+def pages(book: Path) -> dict[str, Page]:
+    return read(book)
 
 
 @pytest.mark.ci
@@ -145,8 +163,24 @@ def test_every_page_has_a_description_of_its_own(pages: dict[str, Page]):
         "Short. A page has a description, made of its first sentences, and x≤y comes into it as letters."
     )
     assert pages["appendix/own"].description().startswith("What the author wants")
+    assert pages["chapters/toy"].description().startswith("What a small book can show.")
     # and nobody's description is lost where nobody wrote one
     assert "A small book" in pages["index"].description()
+
+
+def test_descriptions_that_somebody_wrote_have_room():
+    found = {}
+    for folder in (".", "parts", "appendix"):
+        for path in (ROOT / folder).glob("*.md" if folder == "." else "**/*.md"):
+            text = path.read_text(encoding="utf-8")
+            if text.startswith("---\n"):
+                front = yaml.safe_load(text.split("---\n")[1])
+                found[path.stem] = front["myst"]["html_meta"]["description"]
+    chapters = [chapter for part in parts.read(ROOT) for chapter in part.chapters]
+    found |= {chapter.name: chapter.sentence for chapter in chapters if chapter.sentence}
+    assert {"index", "path", "errata", "risk"} <= found.keys()
+    assert {name: len(text) for name, text in found.items() if not 50 <= len(text) <= 160} == {}
+    assert len(set(found.values())) == len(found)
 
 
 @pytest.mark.ci
@@ -212,12 +246,74 @@ def test_a_list_without_a_caption_belongs_to_the_part_before_it():
 @pytest.mark.ci
 def test_the_foot_of_a_page_has_what_the_configuration_says(pages: dict[str, Page]):
     released = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["date-released"]
-    for page in pages.values():
+    for page in [page for name, page in pages.items() if name != "index"]:
         foot = page.text[page.text.index('<div class="book-footer">') :]
         assert "By Ada &amp; Bob" in foot
         assert re.search(rf"version [\w.]+ of {released}\.", foot)
         assert '<a href="mailto:ada@example.org">Report an error</a>' in foot
         assert f'<a href="{REPOSITORY}">Repository</a>' in foot
+
+
+@pytest.mark.ci
+def test_the_first_page_says_what_the_configuration_says(pages: dict[str, Page]):
+    released = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["date-released"]
+    about = pages["index"].about()
+    assert "<dt>Authors</dt><dd>Ada &amp; Bob</dd>" in about
+    assert f" of {released}, of the book" in about
+    assert re.search(rf"Ada &amp; Bob\. <cite>Multi-Class .*</cite>, version [\w.]+, {released[:4]}\.", about)
+    addresses = re.findall('href="(.*?)"', about)
+    assert addresses == [SITE, REPOSITORY, "mailto:ada@example.org"]
+    assert "book-footer" not in pages["index"].text  # which would say it once more
+
+
+@pytest.mark.ci
+def test_other_sites_have_a_title_a_description_and_a_picture_to_show(book: Path, pages: dict[str, Page]):
+    for name in pages.keys() - {"search", "genindex"}:
+        shown = pages[name].properties()
+        (heading,) = re.findall(r'<h1>(.*?)<a class="headerlink"', pages[name].text)
+        assert shown["og:title"] == re.sub("<.*?>", "", heading)
+        assert shown["og:description"] == pages[name].description()
+        assert shown["og:url"] == f"{SITE}{name}.html"
+        assert shown["twitter:card"] == "summary_large_image"
+        assert shown["og:image"].startswith(SITE)
+        assert (book / "_build" / "html" / shown["og:image"].removeprefix(SITE)).is_file()
+        assert shown["og:image:alt"]
+        assert (shown["og:image:width"], shown["og:image:height"]) == ("1200", "630")
+    assert pages["index"].properties()["og:type"] == "website"
+    assert pages["chapters/toy"].properties()["og:type"] == "article"
+
+
+@pytest.mark.ci
+def test_fields_that_are_empty_show_nothing(book: Path, tmp_path: Path):
+    copied = shutil.copytree(book, tmp_path / "book")
+    config = yaml.safe_load((copied / "_config.yml").read_text(encoding="utf-8"))
+    settings = config["sphinx"]["config"]
+    real = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]["config"]
+    for name in ("html_theme_options", "html_context", "html_baseurl"):
+        settings[name] = real[name]
+    (copied / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    run = python(copied, "tools.site", "build")
+    assert run.returncode == 0, run.stderr
+    for name, page in read(copied).items():
+        for gone in ("Ada", "Report an error", "Repository", "mybinder", "canonical", "og:image", SITE):
+            assert gone not in page.text, (name, gone)
+        if name not in ("search", "genindex"):
+            assert page.properties()["twitter:card"] == "summary"
+            assert page.properties()["og:description"] == page.description()
+    about = read(copied)["index"].about()
+    assert re.findall("<dt>(.*?)</dt>", about) == ["Version", "Licence", "Cite as"]
+    assert "href" not in about
+
+
+def test_the_book_names_its_empty_fields_for_whoever_publishes_it():
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]["config"]
+    fields = [*settings["html_context"]["book"], "repository_url", "html_baseurl"]
+    assert "repository_url" in settings["html_theme_options"]
+    assert "html_baseurl" in settings
+    read_me = (ROOT / "README.md").read_text(encoding="utf-8")
+    list_of_fields = read_me[read_me.index("Whoever publishes the site") :].split("\n## ")[0]
+    for field in fields:
+        assert re.search(rf"`(book: )?{field}`", list_of_fields), field
 
 
 @pytest.mark.ci

@@ -4,7 +4,6 @@ import html
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,15 @@ import yaml
 from mini_book import copy_to, python
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from tools import edition, ledger, notebooks, parts
+from tools import edition, ledger, measure, notebooks, parts
 from tools.parts import Chapter, Part
+from tools.sphinx import layers
 from tools.sphinx import parts as pages
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = parts.read(ROOT)
 CHAPTERS = {chapter.name: chapter for part in BOOK for chapter in part.chapters}
 ABOUT = {"sentence": "What it gives.", "difficulty": 1, "builds-on": []}
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def of(*chapters: Chapter, caption: str = "One") -> tuple[Part, ...]:
@@ -81,6 +80,7 @@ def test_the_book_has_no_problem():
         ({**ABOUT, "more": 1}, "must have exactly the keys"),
         ({**ABOUT, "sentence": "No full stop"}, "must be a text that ends with a full stop"),
         ({**ABOUT, "sentence": "word " * 25 + "end."}, "has 26 words; at most 25"),
+        ({**ABOUT, "sentence": "characters " * 15 + "end."}, "has 169 characters; at most 160"),
         ({**ABOUT, "difficulty": 4}, "difficulty is 4; it must be 1, 2 or 3"),
         ({**ABOUT, "difficulty": "easy"}, "difficulty is 'easy'"),
         ({**ABOUT, "difficulty": True}, "difficulty is True"),
@@ -143,6 +143,7 @@ def words(text: str) -> int:
 @pytest.mark.parametrize("part", OVERVIEWS, ids=lambda part: part.overview)
 def test_an_overview_page_is_short_and_has_one_picture(part: Part):
     page = (ROOT / f"{part.overview}.md").read_text(encoding="utf-8")
+    page = re.sub(r"\A---\n.*?\n---\n\n", "", page, flags=re.DOTALL)  # its description
     assert page.startswith("# Part ")
     assert page.splitlines()[0].endswith(f": {part.caption}")
     assert page.count("```{part-overview}\n```") == 1
@@ -177,11 +178,29 @@ def test_what_builds_on_what_is_told_once():
 def drawn(book: tuple[Part, ...] = BOOK) -> ET.Element:
     titles = {c.document: c.title for part in book for c in part.chapters}
     addresses = {name: f"{name}.html" for name in [*titles, *(part.overview for part in book)]}
-    return ET.fromstring(pages.drawing(pages.bands(book), titles, addresses))
+    return ET.fromstring(pages.drawing(pages.bands(ROOT, book), titles, addresses))
+
+
+def places(picture: ET.Element, name: str) -> list[tuple[ET.Element, list[int]]]:
+    """The elements of a class, with the rows of the grid that they begin and end at."""
+    found = [e for e in picture.iter("span") if name in (e.get("class") or "").split()]
+    return [(e, [int(n) for n in re.findall(r"\d+", (e.get("style") or "").split(";")[0])]) for e in found]
+
+
+def rows(picture: ET.Element) -> list[tuple[str, str]]:
+    """The rows of the grid in order: what they are (part or chapter), and their words."""
+    found: list[tuple[str, str]] = []
+    for part in picture.iter("div"):
+        if part.get("class") == "map-part":
+            begin, span = re.findall(r"\d+", part.get("style") or "")
+            assert int(begin) == len(found) + 1
+            found += [(e.tag, "".join(e.itertext())) for e in part.iter() if e.tag in ("h3", "li")]
+            assert int(span) == len(found) + 1 - int(begin)
+    return found
 
 
 def test_every_chapter_is_on_the_map_and_every_link_leads_somewhere():
-    links = [a.get("href", "") for a in drawn().iter(f"{SVG}a")]
+    links = [a.get("href", "") for a in drawn().iter("a")]
     expected = [[part.overview, *(c.document for c in part.chapters)] for part in BOOK]
     assert links == [f"{name}.html" for names in expected for name in names if name]
     for link in links:
@@ -189,89 +208,73 @@ def test_every_chapter_is_on_the_map_and_every_link_leads_somewhere():
         assert source.with_suffix(".md").exists() or source.with_suffix(".ipynb").exists()
 
 
-def test_each_link_has_a_name_that_contains_what_is_seen():
-    for a in drawn().iter(f"{SVG}a"):
-        if a.get("class"):
-            seen = " ".join("".join(a.itertext()).split())
-            assert (a.get("aria-label") or "").startswith(f"{seen}. Builds on: ")
-
-
-def ends(path: ET.Element) -> tuple[float, float]:
-    """The heights at which a line begins and ends."""
-    begin = re.match(rf"M{pages.STATIONS} ([\d.]+)", path.get("d", ""))
-    straight = re.search(r"V([\d.]+)$", path.get("d", ""))
-    bent = re.search(rf"V([\d.]+)q0 6 6 6H{pages.STATIONS}$", path.get("d", ""))
-    assert begin
-    assert straight or bent
-    return float(begin[1]), float(straight[1]) if straight else float(bent[1]) + 6 if bent else 0
+def test_the_map_says_of_each_chapter_what_it_gives_and_how_long_it_takes():
+    listed = rows(drawn())
+    assert [words for tag, words in listed if tag == "h3"] == [part.caption for part in BOOK]
+    shown = [words for tag, words in listed if tag == "li"]
+    signs = {c.name: str(c.number or "B") for c in CHAPTERS.values()}
+    direct = parts.reduced(parts.graph(BOOK))
+    for words, c in zip(shown, CHAPTERS.values(), strict=True):
+        minutes = measure.measure(notebooks.read(ROOT / f"{c.document}.ipynb")).story_minutes
+        facts = [f"{minutes} min", *([layers.DIFFICULTY[c.difficulty]] if c.difficulty else [])]
+        if direct[c.name]:
+            facts.append(f"builds on {', '.join(signs[o] for o in direct[c.name])}")
+        assert words == f"{signs[c.name]} {c.title}{' · '.join(facts)}{c.sentence}"
 
 
 def test_the_lines_are_those_that_the_chapters_give():
     picture = drawn()
-    stations = {float(c.get("cy", 0)): c for c in picture.iter(f"{SVG}circle")}
-    names = dict(zip(sorted(stations), CHAPTERS, strict=True))
-    group = next(g for g in picture.iter(f"{SVG}g") if g.get("class") == "map-lines")
-    lines = {tuple(names[y] for y in ends(path)) for path in group}
+    names = dict(
+        zip((n + 1 for n, (tag, _) in enumerate(rows(picture)) if tag == "li"), CHAPTERS, strict=True)
+    )
+    assert [place for _, (place,) in places(picture, "map-station")] == list(names)
+    lines = {tuple(names[row] for row in ends) for _, ends in places(picture, "map-line")}
     direct = parts.reduced(parts.graph(BOOK))
-    others = {(o, n) for n, found in direct.items() for o in found if o != parts.BACKGROUND}
-    # without the background, which has a sign of its own, nothing else is a detour
-    assert lines == others
+    # the background comes last, and what builds on it says so in words
+    assert lines == {(o, n) for n, found in direct.items() for o in found if o != parts.BACKGROUND}
 
 
-def test_no_line_crosses_words():
+def test_lines_of_different_chapters_do_not_run_in_one_lane():
     picture = drawn()
-    lines = "".join(path.get("d", "") for path in picture.iter(f"{SVG}path"))
-    right = [float(x) for x in re.findall(r"[MH]([\d.]+)", lines)]
-    assert min(right) > 0
-    assert max(right) == pages.STATIONS
-    left = [
-        float(text.get("x", 0)) - (18 if text.get("class") == "map-number" else 0)
-        for text in [*picture.iter(f"{SVG}text"), *picture.iter(f"{SVG}tspan")]
-        if text.get("x")
+    lanes = [
+        (int(re.findall(r"--lane:(\d+)", line.get("style") or "")[0]), *ends)
+        for line, ends in places(picture, "map-line")
     ]
-    assert min(left) > pages.STATIONS + 6
+    assert f"--lanes:{max(lane for lane, *_ in lanes)}" == picture.get("style")
+    for lane, begin, end in lanes:
+        assert lane or end - begin <= 2  # to the chapter right below, at most a caption between
+        for other, first, last in lanes:
+            if lane == other and begin != first:
+                assert end < first or last < begin or not lane
 
 
-def test_lines_that_run_side_by_side_have_lanes_of_their_own():
-    spans = {"a": (0.0, 9.0), "b": (1.0, 3.0), "c": (3.0, 6.0), "d": (4.0, 5.0), "e": (7.0, 8.0)}
+def test_lanes_next_to_the_words_are_for_short_lines():
+    spans = {"a": (0, 9), "b": (1, 3), "c": (3, 6), "d": (4, 5), "e": (7, 8)}
     found = pages.lanes(spans)
     for one in spans:
         for other in spans:
             if one < other and found[one] == found[other]:
                 assert spans[one][1] < spans[other][0] or spans[other][1] < spans[one][0]
-    assert max(found.values()) == 3
-
-
-def test_rows_do_not_overlap_and_titles_fit():
-    rows = [r for r in drawn().iter(f"{SVG}rect") if r.get("x")]
-    for above, below in pairwise(rows):
-        assert float(above.get("y", 0)) + float(above.get("height", 0)) <= float(below.get("y", 0))
-    for text in drawn().iter(f"{SVG}tspan"):
-        assert pages.WORDS + pages.width(text.text or "") <= pages.WIDTH
-    assert all(float(row.get("height", 0)) >= 24 for row in rows)  # for a finger
+    assert max(found.values()) == found["a"] == 3
 
 
 def test_pointing_at_a_chapter_marks_all_that_it_builds_on():
     picture = drawn()
-    style = next(picture.iter(f"{SVG}style")).text or ""
+    style = next(picture.iter("style")).text or ""
     edges = parts.graph(BOOK)
-    names = dict(zip(CHAPTERS, picture.iter(f"{SVG}circle"), strict=True))
+    stations = dict(zip(CHAPTERS, (e for e, _ in places(picture, "map-station")), strict=True))
     for name in CHAPTERS:
         assert f".chapter-map:has(.to-{name}:is(:hover,:focus-visible)) .for-{name}" in style
-        marked = {n for n, circle in names.items() if f"for-{name}" in (circle.get("class") or "").split()}
+        marked = {n for n, e in stations.items() if f"for-{name}" in (e.get("class") or "").split()}
         assert marked - {parts.BACKGROUND} == ({name} | parts.ancestors(edges, name)) - {parts.BACKGROUND}
 
 
-def test_a_sign_tells_who_uses_the_background():
-    hollow = [c for c in drawn().iter(f"{SVG}circle") if "map-hollow" in (c.get("class") or "")]
-    users = [c for c in CHAPTERS.values() if parts.BACKGROUND in (*c.builds_on, c.name)]
-    assert len(hollow) == len(users)
-
-
 def test_titles_are_text_and_nothing_else():
-    strange = replace(CHAPTERS["risk"], title='<b>&"', builds_on=())
-    text = pages.drawing(pages.bands(of(strange)), {strange.document: strange.title}, {strange.document: "x"})
+    strange = replace(CHAPTERS["risk"], title='<b>&"', sentence="<i>&", builds_on=())
+    plan = pages.bands(ROOT, of(strange))
+    text = pages.drawing(plan, {strange.document: strange.title}, {strange.document: "x"})
     assert "<b>" not in text
+    assert "<i>" not in text
     assert html.escape('<b>&"') in text
     ET.fromstring(text)
 
@@ -313,7 +316,11 @@ def test_the_pages_follow_what_the_chapters_say(tmp_path: Path):
     assert "What a small book can show." in page
     assert re.search(r'<ol class="[^"]*" start="1">|<ol class="[^"]*">\s*<li>', page)
     index_page = (site / "index.html").read_text(encoding="utf-8")
-    assert 'href="chapters/toy.html" aria-label="1 A toy chapter. Builds on: no other chapter"' in index_page
+    assert (
+        '<a class="to-toy" href="chapters/toy.html"><span class="map-number">1</span> A toy chapter</a>'
+        in (index_page)
+    )
+    assert re.search(r'<p class="map-facts">\d+ min · easy</p><p>What a small book can show.</p>', index_page)
     assert '<a href="parts/first.html">' in index_page
     assert "The <em>caption</em> of the map." in index_page
     toy = (site / "chapters" / "toy.html").read_text(encoding="utf-8")

@@ -27,6 +27,7 @@ from tools import edition
 
 KEYS = ("sentence", "difficulty", "builds-on")
 LONGEST = 25  # words of the sentence
+DESCRIPTION = 160  # characters: more is not shown of a page's description, which it is
 HARDEST = 3
 
 # A chapter of the back matter: any chapter may build on it.
@@ -176,6 +177,8 @@ def complaints(about: Any) -> Iterator[str]:
         yield f"the chapter's sentence is {sentence!r}; it must be a text that ends with a full stop"
     elif len(sentence.split()) > LONGEST:
         yield f"the chapter's sentence has {len(sentence.split())} words; at most {LONGEST}"
+    elif len(sentence) > DESCRIPTION:
+        yield f"the chapter's sentence has {len(sentence)} characters; at most {DESCRIPTION}"
     if type(difficulty) is not int or not 1 <= difficulty <= HARDEST:  # True is no number here
         yield f"the chapter's difficulty is {difficulty!r}; it must be 1, 2 or {HARDEST}"
     if not isinstance(builds_on, list) or not all(isinstance(name, str) for name in builds_on):

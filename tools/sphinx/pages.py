@@ -1,20 +1,25 @@
 """Sphinx extension: what every page needs beside its text.
 
-- A description for search engines: the page's first sentences, or its own front matter
-  (`myst: html_meta: description`).
+- A description for search engines: what a chapter says of itself (`sentence` in its metadata), otherwise the
+  page's first sentences, or its own front matter (`myst: html_meta: description`).
+- What other sites show of a page that somebody links to: its title, the description, and the book's picture
+  (tools/preview.py) where the configuration has the site's address.
 - Marks that programs reading a page aloud can trust: no id twice, names that say what is to be
   seen, no roles that have been withdrawn. They repair what other extensions write.
 - A sidebar that folds by part, and a foot that says who wrote the book, which version it is and where an
-  error is reported.
+  error is reported; on the first page `{about-book}` says it.
 - The icons' font, and a Binder button where the configuration names a repository.
 """
 
 from __future__ import annotations
 
 import html
+import json
+import posixpath
 import re
 import shutil
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,14 +27,17 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
+from sphinx.writers.html5 import HTML5Translator
 
 from mcutils import __version__
+from tools import parts, preview
 from tools.sphinx import katex
 from tools.stored import ROOT
 
 ICONS = ROOT / "web" / "vendor" / "fontawesome"
 
-SHORTEST, LONGEST = 50, 160  # what search engines show of a description
+SHORTEST, LONGEST = 50, parts.DESCRIPTION  # what search engines show
 END_OF_SENTENCE = re.compile(r"[.?!](?=\s+[^\sa-z]|\s*$)")  # not the point of "i.e. slowly"
 
 # of the pages that are not written by anybody
@@ -50,11 +58,11 @@ def plain(node: nodes.Element) -> str:
 
 
 def shortened(text: str) -> str:
-    """As many whole sentences as fit; if they fill less than half the room, as many words."""
+    """As many whole sentences as fit; if they are too short, as many words."""
     if len(text) <= LONGEST:
         return text
     ends = [m.end() for m in re.finditer(r"[.?!](?=\s)", text[: LONGEST + 1])]
-    if ends and ends[-1] >= LONGEST / 2:
+    if ends and ends[-1] >= SHORTEST:
         return text[: ends[-1]]
     return text[: LONGEST - 1].rsplit(" ", 1)[0].rstrip(" ,;:–—") + "…"
 
@@ -66,13 +74,22 @@ def running_text(doctree: nodes.document) -> Iterator[nodes.paragraph]:
             yield paragraph
 
 
-def description(doctree: nodes.document, otherwise: str) -> str:
+def description(begin: str, doctree: nodes.document, otherwise: str) -> str:
+    """`begin`, and if that is too short as many paragraphs of the page as are needed, and `otherwise`."""
     text = ""
-    for paragraph in running_text(doctree):
-        text = f"{text} {plain(paragraph)}".strip()
+    for words in chain([begin], map(plain, running_text(doctree))):
+        text = f"{text} {words}".strip()
         if len(text) >= SHORTEST:
             return shortened(text)
     return shortened(f"{text} {otherwise}".strip())
+
+
+def sentence(path: Path) -> str:
+    """What a chapter says of itself."""
+    if path.suffix != ".ipynb":
+        return ""
+    cell = parts.title_cell(json.loads(path.read_text(encoding="utf-8"))["cells"])
+    return str(cell["metadata"].get("chapter", {}).get("sentence", "")) if cell else ""
 
 
 def own_description(doctree: nodes.document) -> str:
@@ -91,9 +108,9 @@ def describe(
         context["page_description"] = DESCRIPTIONS[pagename]
     elif doctree is not None:
         title = plain(app.env.titles[pagename])
-        context["page_description"] = own or description(
-            doctree, f"{title}: a page of the book “{app.config.html_title or app.config.project}”."
-        )
+        otherwise = f"{title}: a page of the book “{app.config.html_title or app.config.project}”."
+        begin = sentence(Path(app.env.doc2path(pagename)))
+        context["page_description"] = own or description(begin, doctree, otherwise)
 
 
 SHARED_IDS = {"proof", "proof-content", "exercise-content", "solution-content"}
@@ -195,11 +212,43 @@ def released() -> str:
     return found[1] if found else ""
 
 
+def facts(config: Config) -> dict[str, Any]:
+    """What the templates say of the book; what the configuration leaves empty is empty."""
+    site = config.html_baseurl
+    return {
+        "book": config.html_context.get("book", {}),
+        "book_title": config.html_title or config.project,
+        "book_version": __version__,
+        "book_date": released(),
+        "book_repository": config.html_theme_options.get("repository_url", ""),
+        "book_site": site,
+        # other sites take no address that is not absolute
+        "book_preview": posixpath.join(site, "_static", preview.FILE.name) if site else "",
+        "preview_size": preview.SIZE,
+        "preview_words": preview.WORDS,
+    }
+
+
 def help_templates(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    context.setdefault("book", {})
-    context |= {"book_version": __version__, "book_date": released(), "parts_of": parts_of}
+    context |= facts(app.config) | {"parts_of": parts_of}
+
+
+class about_book(nodes.General, nodes.Element):
+    """Who wrote the book, which version it is, and so on; filled in when the page is written."""
+
+
+class AboutBook(SphinxDirective):
+    def run(self) -> list[nodes.Node]:
+        return [about_book()]
+
+
+def tell(self: HTML5Translator, node: about_book) -> None:
+    config = self.builder.config
+    context = facts(config) | {"copyright": config.copyright}
+    self.body.append(self.builder.templates.render("about-book.html", context))
+    raise nodes.SkipNode
 
 
 def offer_binder(app: Sphinx, config: Config) -> None:
@@ -218,6 +267,8 @@ def copy_icons(app: Sphinx) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_node(about_book, html=(tell, None))
+    app.add_directive("about-book", AboutBook)
     app.add_post_transform(NoIdTwice)
     app.connect("config-inited", offer_binder)
     app.connect("builder-inited", copy_icons)

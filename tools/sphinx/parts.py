@@ -2,8 +2,8 @@
 
 - `{part-overview}`, on a page of `parts/`: its chapters with what each gives a reader, how long it takes,
   how hard it is and what it builds on.
-- `{chapter-map}`: all chapters, part by part, with a line from each down to those that build on it; a drawing
-  with links, in the colours of the page. The directive's content is its caption.
+- `{chapter-map}`: all chapters, part by part, with what each gives a reader, how long it takes, how hard it
+  is, and a line down to those that build on it. The directive's content is its introduction.
 
 Both are made from what the chapters say of themselves (tools/parts.py). Like the texts of the ledger they are
 kept in files that are written again only when they have changed: only then are the pages read again.
@@ -34,6 +34,10 @@ from tools.sphinx.pages import plain
 logger = logging.getLogger(__name__)
 
 
+def measured(root: Path, chapter: Chapter) -> measure.Measures:
+    return measure.measure(notebooks.read(root / f"{chapter.document}.ipynb"))
+
+
 # -- the overview of a part --------------------------------------------------------------
 
 
@@ -42,8 +46,8 @@ def overview(root: Path, part: Part, everything: tuple[Part, ...]) -> Iterator[s
     direct = parts.reduced(parts.graph(everything))
     yield "::::{div} part-overview"
     for chapter in part.chapters:
-        measured = measure.measure(notebooks.read(root / f"{chapter.document}.ipynb"))
-        facts = [f"Story {measured.story_minutes} min", f"Full {measured.full_minutes} min"]
+        minutes = measured(root, chapter)
+        facts = [f"Story {minutes.story_minutes} min", f"Full {minutes.full_minutes} min"]
         if chapter.difficulty:
             facts.append(DIFFICULTY[chapter.difficulty])
         if others := direct[chapter.name]:
@@ -80,20 +84,6 @@ class PartOverview(SphinxDirective):
 
 # -- the map -----------------------------------------------------------------------------
 
-# In units of the drawing, which is as wide as a phone's column; on a wide page it is a little larger.
-WIDTH = 400
-STATIONS = 96  # where the stations stand, left of all words; the lines run further left
-NUMBERS = 128  # the right end of the numbers
-WORDS = 136  # the left end of the titles
-LETTERS = 14
-LINE, ROW, HEAD, GAP = (
-    18,
-    12,
-    30,
-    10,
-)  # heights: of a line of words, of a row besides, of a caption; between parts
-LANES, BEND = 12, 6  # between lines that run side by side; the radius where one turns
-
 
 @dataclass(frozen=True)
 class Row:
@@ -102,8 +92,14 @@ class Row:
     name: str
     number: int | None
     sentence: str
-    builds_on: list[str]  # the nearest, without the background
-    on_background: bool
+    minutes: int  # of Story
+    difficulty: int | None
+    builds_on: list[str]  # the nearest
+
+    @property
+    def sign(self) -> str:
+        """Its number, or the letter of the one that has none."""
+        return "B" if self.number is None else str(self.number)
 
 
 @dataclass(frozen=True)
@@ -115,42 +111,19 @@ class Band:
     rows: list[Row]
 
 
-def bands(everything: tuple[Part, ...]) -> list[Band]:
-    direct = parts.reduced(
-        {name: [o for o in others if o != BACKGROUND] for name, others in parts.graph(everything).items()}
-    )
+def bands(root: Path, everything: tuple[Part, ...]) -> list[Band]:
+    direct = parts.reduced(parts.graph(everything))
 
     def row(chapter: Chapter) -> Row:
-        on_background = BACKGROUND in chapter.builds_on
-        return Row(chapter.name, chapter.number, chapter.sentence, list(direct[chapter.name]), on_background)
+        minutes = measured(root, chapter).story_minutes
+        about = (chapter.sentence, minutes, chapter.difficulty, list(direct[chapter.name]))
+        return Row(chapter.name, chapter.number, *about)
 
     return [Band(part.caption, part.overview, [row(c) for c in part.chapters]) for part in everything]
 
 
-def width(text: str) -> float:
-    """About as wide as the words are in a wide sans-serif, in units of the drawing."""
-    narrow, wide = "iljtfrI.,:;'’()- ", "mwMWOQGCD@%—"
-    return LETTERS * sum(0.4 if c in narrow else 0.9 if c in wide else 0.63 for c in text)
-
-
-def wrapped(text: str, room: float) -> list[str]:
-    """The words in lines that are not wider than `room`.
-
-    >>> wrapped("One label out of many", 130)
-    ['One label out of', 'many']
-    """
-    lines: list[str] = []
-    for word in text.split():
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and width(longer) <= room:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return lines
-
-
-def lanes(spans: dict[str, tuple[float, float]]) -> dict[str, int]:
-    """A lane for each line that runs from one height to another; 1 is next to the stations, for short ones.
+def lanes(spans: dict[str, tuple[int, int]]) -> dict[str, int]:
+    """A lane for each line that runs from one row to another; 1 is next to the words, for short ones.
 
     >>> lanes({"a": (0, 9), "b": (1, 3), "c": (4, 6)})
     {'b': 1, 'c': 1, 'a': 2}
@@ -163,106 +136,83 @@ def lanes(spans: dict[str, tuple[float, float]]) -> dict[str, int]:
     return found
 
 
-def line(above: float, below: float, lane: float) -> str:
-    """From a station left to its lane, down, and right to another station."""
-    return (
-        f"M{STATIONS} {above:g}H{lane + BEND:g}q{-BEND} 0 {-BEND} {BEND}"
-        f"V{below - BEND:g}q0 {BEND} {BEND} {BEND}H{STATIONS}"
-    )
+def lines(edges: dict[str, list[str]], places: dict[str, int]) -> dict[tuple[str, str], int]:
+    """The lane of the line of each pair, a chapter and one that builds on it; 0 is straight down.
 
-
-def row_of_links(top: float, height: float) -> str:
-    """What shows that a row has the keyboard's attention, and takes the finger."""
-    left = STATIONS + 8
-    return f'<rect x="{left}" y="{top + 1:g}" width="{WIDTH - left - 4}" height="{height - 2:g}" rx="4"/>'
-
-
-def paths(edges: dict[str, list[str]], places: dict[str, float]) -> dict[tuple[str, str], str]:
-    """The line of each pair of a chapter and one that builds on it."""
+    All lines that leave a chapter run in one lane, but that to the chapter right below it.
+    """
     order = list(edges)
     pairs = [(other, name) for name in edges for other in edges[name]]
     near = {pair for pair in pairs if order.index(pair[1]) == order.index(pair[0]) + 1}
-    spans = {
-        other: (places[other], max(places[name] for o, name in pairs if o == other and (o, name) not in near))
-        for other in dict.fromkeys(other for other, name in pairs if (other, name) not in near)
-    }
-    lane = lanes(spans)
-    step = min(LANES, (STATIONS - BEND) / max([1, *lane.values()]))
-    return {
-        (other, name): f"M{STATIONS} {places[other]:g}V{places[name]:g}"
-        if (other, name) in near
-        else line(places[other], places[name], STATIONS - step * lane[other])
-        for other, name in pairs
-    }
+    far = [pair for pair in pairs if pair not in near]
+    lane = lanes(
+        {
+            other: (places[other], max(places[name] for o, name in far if o == other))
+            for other in dict.fromkeys(other for other, _ in far)
+        }
+    )
+    return {pair: 0 if pair in near else lane[pair[0]] for pair in pairs}
 
 
 def drawing(plan: list[Band], titles: dict[str, str], addresses: dict[str, str]) -> str:
-    """The map as SVG; `titles` and `addresses` by document."""
-    places: dict[str, float] = {}
-    words: list[str] = []
-    grounds: list[str] = []
-    top = 0.0
-    for band in plan:
-        begin = top
-        caption = html.escape(band.caption)
-        heading = f'<text class="map-part" x="{NUMBERS - 16}" y="{top + HEAD - 10:g}">{caption}</text>'
-        if band.overview:
-            address = html.escape(addresses[band.overview])
-            heading = f'<a href="{address}">{row_of_links(top + 3, HEAD - 4)}{heading}</a>'
-        top += HEAD
-        items = []
-        for row in band.rows:
-            document = f"chapters/{row.name}"
-            lines = wrapped(titles[document], WIDTH - WORDS - 8)
-            height = ROW + LINE * len(lines)
-            number = "B" if row.number is None else str(row.number)
-            base = top + ROW / 2 + LINE * 0.75
-            title = '<tspan font-size="0"> </tspan>'.join(  # for programs that read the words
-                f'<tspan x="{WORDS}" y="{base + LINE * n:g}">{html.escape(text)}</tspan>'
-                for n, text in enumerate(lines)
-            )
-            items.append(
-                f'<g role="listitem"><a class="to-{row.name}" href="{html.escape(addresses[document])}" '
-                f'aria-label="{html.escape(spoken(row, number, titles))}">{row_of_links(top, height)}'
-                f'<text class="map-number" x="{NUMBERS}" y="{base:g}">{number}</text> '
-                f"<text>{title}</text></a></g>"
-            )
-            places[row.name] = top + height / 2
-            top += height
-        words.append(f'{heading}<g role="list" aria-label="{caption}">{"".join(items)}</g>')
-        top += 6
-        grounds.append(f'<rect y="{begin:g}" width="{WIDTH}" height="{top - begin:g}" rx="6"/>')
-        top += GAP
+    """The map as a list of the chapters with lines left of it; `titles` and `addresses` by document.
 
-    edges = {row.name: row.builds_on for band in plan for row in band.rows}
+    List, lines and stations share the rows of one grid (web/static/parts.css): however a browser breaks the
+    words, a line ends where its chapter begins.
+    """
+    signs = {row.name: row.sign for band in plan for row in band.rows}
+    places: dict[str, int] = {}
+    sections: list[str] = []
+    top = 1
+    for band in plan:
+        caption = html.escape(band.caption)
+        if band.overview:
+            caption = f'<a href="{html.escape(addresses[band.overview])}">{caption}</a>'
+        items = [row_of(row, signs, titles, addresses) for row in band.rows]
+        places |= {row.name: top + 1 + n for n, row in enumerate(band.rows)}
+        span = 1 + len(items)
+        sections.append(
+            f'<div class="map-part" style="grid-row:{top}/span {span}"><h3>{caption}</h3>'
+            f'<ol role="list">{"".join(items)}</ol></div>'
+        )
+        top += span
+
+    edges = {row.name: [o for o in row.builds_on if o != BACKGROUND] for band in plan for row in band.rows}
     above = {name: parts.ancestors(edges, name) for name in edges}
     # a station and a line belong to all chapters that lie behind them
     behind = {name: " ".join(f"for-{c}" for c in edges if name == c or name in above[c]) for name in edges}
-    ways = paths(edges, places)
-    lines = [f'<path d="{way}"/>' for way in ways.values()]
-    lit = [f'<path class="{behind[name]}" d="{way}"/>' for (_, name), way in ways.items()]
-    hollow = {row.name for band in plan for row in band.rows if row.on_background or row.name == BACKGROUND}
-    stations = [
-        f'<circle class="{"map-hollow " * (name in hollow)}{behind[name]}" cx="{STATIONS}" cy="{y:g}" r="5"/>'
-        for name, y in places.items()
+    lane = lines(edges, places)
+    drawn = [
+        f'<span class="map-line {behind[name]}" '
+        f'style="grid-row:{places[other]}/{places[name]};--lane:{lane[other, name]}"></span>'
+        for other, name in lane
+    ]
+    drawn += [
+        f'<span class="map-station {behind[name]}" style="grid-row:{row}"></span>'
+        for name, row in places.items()
     ]
     rule = ",".join(f".chapter-map:has(.to-{name}:is(:hover,:focus-visible)) .for-{name}" for name in edges)
     return (
-        f'<svg class="chapter-map" viewBox="0 0 {WIDTH} {top - GAP:g}" xmlns="http://www.w3.org/2000/svg" '
-        'role="group" aria-label="Map of the chapters">'
-        f"<style>{rule}{{stroke:var(--pst-color-primary)}}</style>"
-        f'<g class="map-grounds" aria-hidden="true">{"".join(grounds)}</g>'
-        f'<g class="map-lines" aria-hidden="true">{"".join(lines)}</g>'
-        f'<g class="map-lit" aria-hidden="true">{"".join(lit)}</g>'
-        f'<g class="map-stations" aria-hidden="true">{"".join(stations)}</g>{"".join(words)}</svg>'
+        f'<div class="chapter-map" style="--lanes:{max([1, *lane.values()])}">'
+        f"<style>{rule}{{--lit:var(--pst-color-primary);--weight:3px;z-index:1}}</style>"
+        f'{"".join(sections)}<div class="map-lines" aria-hidden="true">{"".join(drawn)}</div></div>'
     )
 
 
-def spoken(row: Row, number: str, titles: dict[str, str]) -> str:
-    """A chapter and what it builds on, for those who do not see the lines."""
-    others = [titles[f"chapters/{name}"] for name in row.builds_on]
-    others += ["the background chapter"] if row.on_background else []
-    return f"{number} {titles[f'chapters/{row.name}']}. Builds on: {'; '.join(others) or 'no other chapter'}"
+def row_of(row: Row, signs: dict[str, str], titles: dict[str, str], addresses: dict[str, str]) -> str:
+    """A chapter in the list: its title, how long and how hard it is, what it builds on, what it gives."""
+    document = f"chapters/{row.name}"
+    facts = [f"{row.minutes} min"]
+    if row.difficulty:
+        facts.append(DIFFICULTY[row.difficulty])
+    if row.builds_on:
+        facts.append(f"builds on {', '.join(signs[name] for name in row.builds_on)}")
+    sentence = f"<p>{html.escape(row.sentence)}</p>" if row.sentence else ""
+    return (
+        f'<li><a class="to-{row.name}" href="{html.escape(addresses[document])}">'
+        f'<span class="map-number">{row.sign}</span> {html.escape(titles[document])}</a>'
+        f'<p class="map-facts">{" · ".join(facts)}</p>{sentence}</li>'
+    )
 
 
 class chapter_map(nodes.General, nodes.Element):
@@ -277,9 +227,9 @@ class ChapterMap(SphinxDirective):
         self.env.note_dependency(str(file))
         plan = json.loads(file.read_text(encoding="utf-8"))
         figure = nodes.container(classes=["map-figure"])
+        self.state.nested_parse(self.content, self.content_offset, figure)
         figure += chapter_map(plan=plan)
         self.set_source_info(figure)
-        self.state.nested_parse(self.content, self.content_offset, figure)
         return [figure]
 
 
@@ -318,7 +268,7 @@ def write_texts(app: Sphinx) -> None:
         logger.warning(message)
     if wrong:  # nothing can be drawn; the warnings say why
         everything = tuple(Part(part.caption, part.overview, ()) for part in everything)
-    keep(app, "chapter-map", json.dumps([asdict(band) for band in bands(everything)]))
+    keep(app, "chapter-map", json.dumps([asdict(band) for band in bands(root, everything)]))
     for part in everything:
         if part.overview:
             name = f"part-overview-{Path(part.overview).name}"

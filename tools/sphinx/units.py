@@ -249,7 +249,7 @@ class BreakIt(SphinxDirective):
                 raise self.error(f"no mutant of the witnesses of {label!r} has words")
             box = nodes.container(classes=["break-it"])
             self.state.nested_parse(self.content, self.content_offset, box)
-            box += nodes.raw("", check.lines() + check.list(), format="html")
+            box += nodes.raw("", check.html(), format="html")
             return [box]
         raise self.error(f"no witness of a chapter has the label {label!r}")
 
