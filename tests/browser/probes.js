@@ -407,10 +407,11 @@ globalThis.mcProbe = (() => {
 
   // ---- axe ----
 
-  // A chapter has forty thousand elements, most of them inside formulas and code, where they differ in nothing
+  // A chapter has thirty thousand elements, most of them inside formulas and code, where they differ in nothing
   // that axe looks at. A formula becomes a box of its size that holds its text, unless it scrolls or has
-  // colours of its own; of words and letters that look alike on the same ground one keeps its wrapper. What is
-  // not laid out before a reader comes near has guessed heights, and axe would see it lie upon its neighbours.
+  // colours of its own, and loses its MathML, unless it stands in what needs a name; of formulas, words and letters
+  // that look alike on the same ground one keeps its wrapper. What is not laid out before a reader comes near has
+  // guessed heights, and axe would see it lie upon its neighbours.
   // Everything is looked at before anything is changed: else each change would lay out the whole page again.
   function slim() {
     all("p, figure, div.math").forEach((part) => (part.style.contentVisibility = "visible"));
@@ -420,7 +421,6 @@ globalThis.mcProbe = (() => {
     );
     const heights = formulas.map((formula) => formula.scrollHeight);
     const spare = repeated();
-    spare.forEach((wrapper) => wrapper.replaceWith(...wrapper.childNodes));
     formulas.forEach((formula, i) => {
       formula.textContent = formula.textContent;
       if (!formula.closest(".katex-display")) { // it breaks between lines as before, for text: anywhere
@@ -429,8 +429,15 @@ globalThis.mcProbe = (() => {
       }
       Object.assign(formula.style, { display: "block", height: `${heights[i]}px`, overflow: "hidden" });
     });
-    all("math").forEach((math) => (math.textContent = math.textContent));
+    all("math").forEach((math) => {
+      if (math.closest(NAMED)) math.textContent = math.textContent;
+      else (math.closest(".katex-mathml") ?? math).remove();
+    });
+    spare.forEach((wrapper) => wrapper.replaceWith(...wrapper.childNodes));
   }
+
+  // what has its words, or those of its parts, as its name
+  const NAMED = "a, button, caption, figcaption, h1, h2, h3, h4, h5, h6, label, legend, summary, th";
 
   // Wrappers of letters and words that look as another one does, or are not seen.
   function repeated() {
@@ -439,6 +446,7 @@ globalThis.mcProbe = (() => {
       [".highlight pre", "span[class]"],
       ["dt.sig", "span[class], em[class]"],
       ["p", "em, strong, .pre"],
+      ["p", ":is(.beside-formula, .math, .katex, .katex-html):not(:has([style*=color]))"],
     ];
     return parts.flatMap(([part, wrappers]) =>
       all(part).flatMap((element) => {
@@ -448,7 +456,7 @@ globalThis.mcProbe = (() => {
         }
         const on = `${ground.localName}.${ground.className}`;
         return all(wrappers, element).filter((wrapper) => {
-          if (wrapper.id || wrapper.closest(".katex")) return false;
+          if (wrapper.id || wrapper.closest(`${NAMED}, .katex-html *`)) return false;
           const { color, fontSize, fontWeight } = getComputedStyle(wrapper);
           const parent = wrapper.parentElement;
           const look = [wrapper.localName, wrapper.className, parent.localName, parent.className, color, fontSize, fontWeight, on];

@@ -23,6 +23,8 @@ from typing import Any
 import tinycss2
 from sphinx.application import Sphinx
 
+from tools.sphinx import lean
+
 LINK = re.compile(
     r'\s*<link\b(?=[^>]*\brel="stylesheet")[^>]*\bhref="((?:\.\./|\./)*_static/[^"?]+)[^"]*"[^>]*>'
 )
@@ -100,6 +102,7 @@ def bundle(app: Sphinx, exception: Exception | None) -> None:
     out = Path(app.outdir)
     static = out / "_static"
     words = words_of_the_site(out)
+    lean.write_lengths(static, words)
     bundles: dict[tuple[str, ...], str] = {}
     earlier = {  # before anything is written: what the bundles of the last build were made of
         file.name: tuple(match[1].split())
