@@ -244,6 +244,7 @@ globalThis.mcProbe = (() => {
   // ---- what is folded ----
 
   let foldable = [];
+  let kinds = new Set();
   let wasClosed = [];
 
   const control = (fold) =>
@@ -252,6 +253,7 @@ globalThis.mcProbe = (() => {
   const unfolded = (fold) => body(fold).some(isShown);
 
   function findFolds() {
+    kinds = new Set();
     const parts = all(".bd-sidebar-primary details").filter(isShown);
     foldable = [...parts, ...all("details, .dropdown, .toggle", article())].filter((fold) => body(fold).length);
     return foldable.map((fold) => {
@@ -266,6 +268,25 @@ globalThis.mcProbe = (() => {
     const opener = control(fold);
     opener?.focus();
     return opener && document.activeElement === opener && opener.tabIndex >= 0 ? "closed" : "no focus";
+  }
+
+  // The next fold, from a number on, that is to be opened by a key, and on the way those that no key reaches. With
+  // `quick` only the first of each kind; the others, which are `<details>` of the same class, open without one.
+  function nextFold(from, quick) {
+    const unreached = [];
+    for (let number = from; number < foldable.length; number += 1) {
+      const fold = foldable[number];
+      const state = focusFold(number);
+      if (state === "no focus") unreached.push(number);
+      if (state !== "closed") continue;
+      const kind = `${fold.localName} ${fold.className}`;
+      if (!(quick && kinds.has(kind) && fold.localName === "details")) {
+        kinds.add(kind);
+        return [number, unreached];
+      }
+      fold.open = true;
+    }
+    return [null, unreached];
   }
 
   const closed = (numbers) => numbers.filter((number) => !unfolded(foldable[number]));
@@ -539,8 +560,8 @@ globalThis.mcProbe = (() => {
 
   return {
     alts, axe: axeRun, closeAgain, closed, code, contents, findDrawers, findFolds, findMatches, findQuizzes, findSortable,
-    findWidgets, focusControl, focusFold, focusHead, focusMatch, focusQuiz, followsMode, formulas, growth, headings,
-    isStill, links, looks, openAll, openAround, quizState, read, results, settled, sideways, slim, sortState, stretched,
+    findWidgets, focusControl, focusHead, focusMatch, focusQuiz, followsMode, formulas, growth, headings,
+    isStill, links, looks, nextFold, openAll, openAround, quizState, read, results, settled, sideways, slim, sortState, stretched,
     unprinted, unscripted, useDrawer,
   }; // prettier-ignore
 })();
