@@ -344,7 +344,7 @@ def test_an_interactive_figure_holds_a_still_one(caplog: pytest.LogCaptureFixtur
 
 def test_paragraphs_and_formulas_say_how_high_they_will_be():
     long = f"<p>{'a word ' * 12}<math>not seen, not counted</math></p>"
-    formula = '<div class="math notranslate"><span class="katex-strut" style="height:2.5em;"></span></div>'
+    formula = '<div class="math notranslate"><span class="katex-base a25000 dn50"></span></div>'
     above = f'<div class="cell"></div>{long}<h2>One</h2>{long}'
     body = f"{above}<h2>Two</h2><p>Short.</p>{long}{formula}"
     context = {"body": body}

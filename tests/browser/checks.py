@@ -103,19 +103,23 @@ def axe(page: Any, *rules: str) -> list[str]:
     return [f"{rule}: {', '.join(places)}" for rule, places in found]
 
 
-def folds(page: Any) -> list[str]:
-    """What is folded and is not opened by Enter. What was opened stays open."""
+def folds(page: Any, quick: bool = False) -> list[str]:
+    """What is folded and Enter does not open; with `quick` one of each kind. What was opened stays open."""
     names = page.evaluate("mcProbe.findFolds()")
     unreached, pressed = [], []
-    for number in range(len(names)):
-        state = page.evaluate("(n) => mcProbe.focusFold(n)", number)
-        if state == "no focus":
-            unreached.append(f"{names[number]}: the keyboard does not reach what opens it")
-        elif state == "closed":
+    number = -1
+    while number is not None:
+        number, missed = page.evaluate(
+            "([from, quick]) => mcProbe.nextFold(from, quick)", [number + 1, quick]
+        )
+        unreached += missed
+        if number is not None:
             page.keyboard.press("Enter")
             pressed.append(number)
     closed = page.evaluate("(numbers) => mcProbe.closed(numbers)", pressed)
-    return unreached + [f"{names[number]}: Enter does not open it" for number in closed]
+    return [f"{names[n]}: the keyboard does not reach what opens it" for n in unreached] + [
+        f"{names[n]}: Enter does not open it" for n in closed
+    ]
 
 
 KEYS = {"range": "ArrowRight", "radio": "ArrowDown", "select": "ArrowDown"}
@@ -215,7 +219,7 @@ def switch(page: Any, mode: str) -> list[str]:
 def visit(browser: Any, root: str, name: str, width: int, quick: bool = False) -> dict[str, list[str]]:
     """All that is wrong with a page at a width, light and dark: findings by check.
 
-    With `quick` in the mode alone in which it is loaded.
+    With `quick` in the mode alone in which it is loaded, and by key one fold of each kind.
     """
     first, second = WIDTHS[width]
     context = browser.new_context(
@@ -264,7 +268,7 @@ def visit(browser: Any, root: str, name: str, width: int, quick: bool = False) -
             found["axe"] += [f"{second}: {place}" for place in axe(page, "color-contrast")]
         # last, on the small page that `slim` has left: each key press lays it out again
         page.evaluate("mcProbe.closeAgain()")
-        found["folds"] = folds(page)
+        found["folds"] = folds(page, quick)
         return found | ear.findings()
     finally:
         context.close()

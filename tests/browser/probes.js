@@ -244,6 +244,7 @@ globalThis.mcProbe = (() => {
   // ---- what is folded ----
 
   let foldable = [];
+  let kinds = new Set();
   let wasClosed = [];
 
   const control = (fold) =>
@@ -252,6 +253,7 @@ globalThis.mcProbe = (() => {
   const unfolded = (fold) => body(fold).some(isShown);
 
   function findFolds() {
+    kinds = new Set();
     const parts = all(".bd-sidebar-primary details").filter(isShown);
     foldable = [...parts, ...all("details, .dropdown, .toggle", article())].filter((fold) => body(fold).length);
     return foldable.map((fold) => {
@@ -266,6 +268,25 @@ globalThis.mcProbe = (() => {
     const opener = control(fold);
     opener?.focus();
     return opener && document.activeElement === opener && opener.tabIndex >= 0 ? "closed" : "no focus";
+  }
+
+  // The next fold, from a number on, that is to be opened by a key, and on the way those that no key reaches. With
+  // `quick` only the first of each kind; the others, which are `<details>` of the same class, open without one.
+  function nextFold(from, quick) {
+    const unreached = [];
+    for (let number = from; number < foldable.length; number += 1) {
+      const fold = foldable[number];
+      const state = focusFold(number);
+      if (state === "no focus") unreached.push(number);
+      if (state !== "closed") continue;
+      const kind = `${fold.localName} ${fold.className}`;
+      if (!(quick && kinds.has(kind) && fold.localName === "details")) {
+        kinds.add(kind);
+        return [number, unreached];
+      }
+      fold.open = true;
+    }
+    return [null, unreached];
   }
 
   const closed = (numbers) => numbers.filter((number) => !unfolded(foldable[number]));
@@ -407,10 +428,11 @@ globalThis.mcProbe = (() => {
 
   // ---- axe ----
 
-  // A chapter has forty thousand elements, most of them inside formulas and code, where they differ in nothing
+  // A chapter has thirty thousand elements, most of them inside formulas and code, where they differ in nothing
   // that axe looks at. A formula becomes a box of its size that holds its text, unless it scrolls or has
-  // colours of its own; of words and letters that look alike on the same ground one keeps its wrapper. What is
-  // not laid out before a reader comes near has guessed heights, and axe would see it lie upon its neighbours.
+  // colours of its own, and loses its MathML, unless it stands in what needs a name; of formulas, words and letters
+  // that look alike on the same ground one keeps its wrapper. What is not laid out before a reader comes near has
+  // guessed heights, and axe would see it lie upon its neighbours.
   // Everything is looked at before anything is changed: else each change would lay out the whole page again.
   function slim() {
     all("p, figure, div.math").forEach((part) => (part.style.contentVisibility = "visible"));
@@ -420,7 +442,6 @@ globalThis.mcProbe = (() => {
     );
     const heights = formulas.map((formula) => formula.scrollHeight);
     const spare = repeated();
-    spare.forEach((wrapper) => wrapper.replaceWith(...wrapper.childNodes));
     formulas.forEach((formula, i) => {
       formula.textContent = formula.textContent;
       if (!formula.closest(".katex-display")) { // it breaks between lines as before, for text: anywhere
@@ -429,8 +450,15 @@ globalThis.mcProbe = (() => {
       }
       Object.assign(formula.style, { display: "block", height: `${heights[i]}px`, overflow: "hidden" });
     });
-    all("math").forEach((math) => (math.textContent = math.textContent));
+    all("math").forEach((math) => {
+      if (math.closest(NAMED)) math.textContent = math.textContent;
+      else (math.closest(".katex-mathml") ?? math).remove();
+    });
+    spare.forEach((wrapper) => wrapper.replaceWith(...wrapper.childNodes));
   }
+
+  // what has its words, or those of its parts, as its name
+  const NAMED = "a, button, caption, figcaption, h1, h2, h3, h4, h5, h6, label, legend, summary, th";
 
   // Wrappers of letters and words that look as another one does, or are not seen.
   function repeated() {
@@ -439,6 +467,7 @@ globalThis.mcProbe = (() => {
       [".highlight pre", "span[class]"],
       ["dt.sig", "span[class], em[class]"],
       ["p", "em, strong, .pre"],
+      ["p", ":is(.beside-formula, .math, .katex, .katex-html):not(:has([style*=color]))"],
     ];
     return parts.flatMap(([part, wrappers]) =>
       all(part).flatMap((element) => {
@@ -448,7 +477,7 @@ globalThis.mcProbe = (() => {
         }
         const on = `${ground.localName}.${ground.className}`;
         return all(wrappers, element).filter((wrapper) => {
-          if (wrapper.id || wrapper.closest(".katex")) return false;
+          if (wrapper.id || wrapper.closest(`${NAMED}, .katex-html *`)) return false;
           const { color, fontSize, fontWeight } = getComputedStyle(wrapper);
           const parent = wrapper.parentElement;
           const look = [wrapper.localName, wrapper.className, parent.localName, parent.className, color, fontSize, fontWeight, on];
@@ -531,8 +560,8 @@ globalThis.mcProbe = (() => {
 
   return {
     alts, axe: axeRun, closeAgain, closed, code, contents, findDrawers, findFolds, findMatches, findQuizzes, findSortable,
-    findWidgets, focusControl, focusFold, focusHead, focusMatch, focusQuiz, followsMode, formulas, growth, headings,
-    isStill, links, looks, openAll, openAround, quizState, read, results, settled, sideways, slim, sortState, stretched,
+    findWidgets, focusControl, focusHead, focusMatch, focusQuiz, followsMode, formulas, growth, headings,
+    isStill, links, looks, nextFold, openAll, openAround, quizState, read, results, settled, sideways, slim, sortState, stretched,
     unprinted, unscripted, useDrawer,
   }; // prettier-ignore
 })();

@@ -6,6 +6,8 @@ import checks
 import pytest
 import yaml
 
+from tools import weight
+
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "html"
 
@@ -63,6 +65,10 @@ def test_page(browser, root, name, width, request):
 
 def test_page_without_scripts(browser, root, name):
     complain(checks.unscripted(browser, root, name))
+
+
+def test_weight(root):
+    complain([complaint for page in weight.weights(SITE) for complaint in page.complaints()])
 
 
 def test_links(root):

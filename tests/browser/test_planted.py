@@ -92,6 +92,13 @@ def test_a_visit_finds_what_is_planted(browser, planted, width, expected):
     assert found == expected
 
 
+@pytest.mark.ci
+def test_a_quick_visit_presses_fewer_keys(browser, planted):
+    found = checks.visit(browser, planted, "index.html", 1280, quick=True)
+    assert found["folds"] == EXPECTED["folds"]
+    assert not any(place.startswith("dark: ") for places in found.values() for place in places)
+
+
 def test_no_check_of_a_visit_is_without_a_planted_fault():
     assert all(EXPECTED[check] or EXPECTED_NARROW[check] for check in EXPECTED)
 

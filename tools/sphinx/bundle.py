@@ -23,6 +23,8 @@ from typing import Any
 import tinycss2
 from sphinx.application import Sphinx
 
+from tools.sphinx import lean
+
 LINK = re.compile(
     r'\s*<link\b(?=[^>]*\brel="stylesheet")[^>]*\bhref="((?:\.\./|\./)*_static/[^"?]+)[^"]*"[^>]*>'
 )
@@ -62,6 +64,19 @@ def needed(selector: str) -> set[str]:
     return set(re.findall(r"[.#]([\w-]+)", selector))
 
 
+ENDS_IN_TYPES = re.compile(r"((?:.*[\s>+~])?):is\(([a-z][a-z\d]*(?:,\s*[a-z][a-z\d]*)*)\)([^\s>+~(]*)", re.S)
+
+
+def spelled_out(selector: str) -> list[str]:
+    """One selector for each type of element that it ends in: browsers try `:is(…)` on every element.
+
+    >>> spelled_out(".a > :is(td, th):first-child"), spelled_out(":is(td, th) p"), spelled_out(":is(p, .p)")
+    (['.a > td:first-child', '.a > th:first-child'], [':is(td, th) p'], [':is(p, .p)'])
+    """
+    match = ENDS_IN_TYPES.fullmatch(selector)
+    return [f"{match[1]}{kind.strip()}{match[3]}" for kind in match[2].split(",")] if match else [selector]
+
+
 def used(rules: Iterable[Any], words: set[str]) -> Iterator[str]:
     """The rules that can match something, without those selectors that cannot."""
     for rule in rules:
@@ -73,7 +88,7 @@ def used(rules: Iterable[Any], words: set[str]) -> Iterator[str]:
                 else:
                     selectors[-1].append(token)
             texts = [tinycss2.serialize(tokens).strip() for tokens in selectors]
-            kept = ",".join(text for text in texts if needed(text) <= words)
+            kept = ",".join(one for text in texts if needed(text) <= words for one in spelled_out(text))
             if kept:
                 content = (token for token in rule.content if token.type != "comment")
                 yield f"{kept}{{{tinycss2.serialize(content).strip()}}}"
@@ -100,6 +115,7 @@ def bundle(app: Sphinx, exception: Exception | None) -> None:
     out = Path(app.outdir)
     static = out / "_static"
     words = words_of_the_site(out)
+    lean.write_lengths(static, words)
     bundles: dict[tuple[str, ...], str] = {}
     earlier = {  # before anything is written: what the bundles of the last build were made of
         file.name: tuple(match[1].split())

@@ -28,6 +28,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from mcutils import __version__
 from tools import ledger, notebooks, stored
+from tools.sphinx import svg
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +62,10 @@ def use_stored_outputs(app: Sphinx, docname: str, source: list[str]) -> None:
     nb = nbformat.reads(source[0], as_version=4)
     if entry := stored.load(path, nb):  # else it failed, and Sphinx has the error
         stored.put(nb, entry["outputs"])
+        for cell in nb.cells:
+            for output in cell.get("outputs", ()):
+                if drawn := output.get("data", {}).get("image/svg+xml"):
+                    output["data"]["image/svg+xml"] = svg.smaller("".join(drawn))
         source[0] = nbformat.writes(nb)
 
 

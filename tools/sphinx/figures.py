@@ -23,6 +23,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 from tools import notebooks, stored
+from tools.sphinx import svg
 
 logger = logging.getLogger(__name__)
 
@@ -170,7 +171,7 @@ class ChapterFigure(SphinxDirective):
         name = self.arguments[0]
         shown = {kind: content for output in outputs for kind, content in output.get("data", {}).items()}
         if "image/svg+xml" in shown:
-            suffix, picture = ".svg", "".join(shown["image/svg+xml"]).encode()
+            suffix, picture = ".svg", svg.smaller("".join(shown["image/svg+xml"])).encode()
         elif "image/png" in shown:
             suffix, picture = ".png", b64decode("".join(shown["image/png"]))
         else:

@@ -21,7 +21,7 @@ NUMBER = 1.6  # the height of an equation's number, which stands below it there
 
 PARAGRAPH = re.compile(r"<p\b([^>]*)>(.*?)</p>", re.DOTALL)
 FORMULA = re.compile(r'<div class="math\b([^>]*)>(.*?)</div>', re.DOTALL)
-STRUT = re.compile(r'class="katex-strut" style="height:([\d.]+)em')
+STRUT = re.compile(r'class="katex-base a(\d+)')  # its height in ten thousandths: tools.sphinx.lean
 
 
 def lines(content: str) -> int:
@@ -36,7 +36,7 @@ def lines(content: str) -> int:
 
 def height(content: str) -> float | None:
     """Of a displayed formula, in its own em."""
-    struts = [float(strut) for strut in STRUT.findall(content)]
+    struts = [int(strut) / 10_000 for strut in STRUT.findall(content)]
     return max(struts) + NUMBER * ('class="eqno"' in content) if struts else None
 
 

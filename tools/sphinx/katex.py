@@ -31,6 +31,7 @@ from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
 from tools import notebooks
+from tools.sphinx import lean
 from tools.stored import ROOT
 
 logger = logging.getLogger(__name__)
@@ -87,8 +88,13 @@ def answer(tex: str, display: bool) -> dict[str, str]:
     return result
 
 
-def typeset(tex: str, *, display: bool) -> str:
-    """The HTML of a formula, or FormulaError."""
+@functools.cache
+def leaned(formula: str, keep_tex: bool) -> str:
+    return lean.formula(formula, keep_tex=keep_tex)
+
+
+def typeset(tex: str, *, display: bool, keep_tex: bool = False) -> str:
+    """The HTML of a formula, with its TeX if a script of the page asks for it, or FormulaError."""
     if match := NUMBERS_ITSELF.search(tex):
         name = match.group(1)
         inner = {"equation": "no environment", "gather": "`gathered`"}.get(name, "`aligned`")
@@ -99,7 +105,7 @@ def typeset(tex: str, *, display: bool) -> str:
     result = answer(tex, display)
     if "error" in result:
         raise FormulaError(result["error"])
-    return result["html"]
+    return leaned(result["html"], keep_tex)
 
 
 def as_display(tex: str) -> str:
@@ -111,10 +117,17 @@ def as_display(tex: str) -> str:
     return r"\begin{aligned}" + r"\\".join(parts) + r"\end{aligned}"
 
 
+def is_searched(node: nodes.Node | None) -> bool:
+    """Whether a formula stands in a table in which web/static/find.js looks for its TeX."""
+    while node is not None and not isinstance(node, nodes.table):
+        node = node.parent
+    return node is not None and "notation-table" in node["classes"]
+
+
 def html_of(node: nodes.Element, tex: str, *, display: bool) -> str:
     """The HTML of a formula; of a faulty one its TeX, and a warning."""
     try:
-        return typeset(tex, display=display)
+        return typeset(tex, display=display, keep_tex=is_searched(node))
     except FormulaError as error:
         complaint = f"{error}, in the formula\n{node.astext().strip()}"
         # titles are written once more in tables of contents and links: no second warning for those
@@ -155,7 +168,7 @@ class KeepTextBeside(SphinxPostTransform):
 def visit_math(self: HTML5Translator, node: nodes.math) -> None:
     self.body.append(self.starttag(node, "span", "", CLASS="math notranslate nohighlight"))
     formula = html_of(node, node.astext(), display=False)
-    box = '<span class="katex-base">'
+    box = '<span class="katex-base '
     self.body.append(formula.replace(f"</span>{box}", f"</span><wbr>{box}") + "</span>")
     raise nodes.SkipNode
 

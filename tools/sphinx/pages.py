@@ -146,9 +146,9 @@ FORMULA_AS_HEAD = re.compile(
 def named(head: re.Match[str]) -> str:
     """With its letters as its name: programs that check or read tables may not know MathML."""
     text = head.group()
-    if text.count("<math ") != 1 or not text.endswith("</span></p></th>"):
+    if text.count("</math>") != 1 or not text.endswith("</span></p></th>"):
         return text
-    return text.replace("<math ", f'<math aria-label="{html.escape(katex.plain(text))}" ', 1)
+    return text.replace("<math", f'<math aria-label="{html.escape(katex.plain(text))}"', 1)
 
 
 def repair(
