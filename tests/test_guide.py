@@ -1,0 +1,192 @@
+"""The user guide: its code runs, its numbers are those of the results, its tables have every estimator."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import mcutils
+from tools import docstrings, guide, ledger
+from tools.sphinx import guide as pages
+from tools.sphinx.api import LABEL
+
+ROOT = Path(__file__).resolve().parents[1]
+CHOOSE, SKLEARN = (ROOT / "appendix" / f"{name}.md" for name in ("choose", "sklearn"))
+MOST = 3  # statements of a snippet, beside imports
+ESTIMATORS = set(mcutils.HOMES) - {"Certificate", "load"}
+
+
+def sections(path: Path) -> dict[str, str]:
+    """The code of each section, by its anchor; under "" what all of them need."""
+    text = path.read_text(encoding="utf-8")
+    parts = re.split(r"^\(((?:choose|sec-sklearn)-[a-z]+)\)=\n", text, flags=re.MULTILINE)
+    named = {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+    code = {name: re.findall(r"```python\n(.*?)```", part, re.DOTALL) for name, part in named.items()}
+    return {name: "".join(blocks) for name, blocks in code.items() if blocks}
+
+
+def run(code: str, names: dict[str, object]) -> object:
+    """Run code, and return the value of its last line, if it has one."""
+    body = ast.parse(code).body
+    *first, last = body
+    if not isinstance(last, ast.Expr):
+        first.append(last)
+    exec(compile(ast.Module(first, []), "page", "exec"), names)
+    return (
+        eval(compile(ast.Expression(last.value), "page", "eval"), names)
+        if isinstance(last, ast.Expr)
+        else None
+    )
+
+
+def prepared(path: Path) -> dict[str, object]:
+    names: dict[str, object] = {}
+    run(sections(path)[""], names)
+    return names
+
+
+SNIPPETS = {name: code for name, code in sections(CHOOSE).items() if name}
+CHECKS = {name: code for name, code in sections(SKLEARN).items() if name}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", SNIPPETS)
+def test_a_snippet_is_short_and_runs(name, capsys):
+    body = ast.parse(SNIPPETS[name]).body
+    assert 1 <= sum(not isinstance(line, ast.Import | ast.ImportFrom) for line in body) <= MOST
+    names = prepared(CHOOSE)
+    value = run(SNIPPETS[name], names)
+    if isinstance(value, float):
+        assert 0.9 < value <= 1, "a score"
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", CHECKS)
+def test_what_is_said_of_scikit_learn_holds(name):
+    assert "assert" in CHECKS[name]
+    run(CHECKS[name], prepared(SKLEARN))
+
+
+def test_every_answer_is_asked_for_and_every_question_answered():
+    text = CHOOSE.read_text(encoding="utf-8")
+    asked = set(re.findall(r"<(choose-[a-z]+)>", text))
+    assert asked == set(re.findall(r"^\((choose-[a-z]+)\)=$", text, re.MULTILINE)) == SNIPPETS.keys()
+
+
+def test_every_section_on_scikit_learn_has_a_check():
+    text = SKLEARN.read_text(encoding="utf-8")
+    assert CHECKS.keys() == set(re.findall(r"^\((sec-sklearn-[a-z]+)\)=$", text, re.MULTILINE))
+    assert text.count("## ") == len(CHECKS)
+
+
+# -- numbers ---------------------------------------------------------------------------------
+
+
+def asked_for() -> list[str]:
+    return re.findall(r"\{measured\}`([^`]+)`", CHOOSE.read_text(encoding="utf-8"))
+
+
+def test_the_numbers_are_those_of_the_chapters():
+    """As chapter `comparison` and `frontier` assert them, by other code."""
+    assert [guide.compared(name) for name in ("others", "data sets", "differences")] == ["24", "8", "192"]
+    assert [guide.compared(name) for name in ("shown worse", "nowhere worse")] == ["23", "11"]
+    assert guide.compared("trees worse") == "vehicle and digits"
+    assert (guide.compared("linear worse"), guide.compared("linear within")) == ("vowel", "led7")
+    assert guide.compared("best are trees") == "glass"
+    assert guide.lowered() == (72 - 7, 72)
+    assert (guide.many("nearest mean, pooled", "1000"), guide.many("one-vs-all", "1000")) == ("11", "27")
+    for name in asked_for():
+        assert re.fullmatch(r"[\d.]+( to [\d.]+)?|[a-z0-9]+( and [a-z0-9]+)?", guide.measured(name)) or (
+            name == "circumstances"
+        ), name
+
+
+def test_no_number_is_written_by_hand():
+    """But for sizes that the results files have, and numbers that are words of the language."""
+    text = re.sub(
+        r"```.*?```|\{\w+(?::\w+)?\}`.*?`|`[^`]*`|\$[^$]*\$|\([a-z-]+\)=",
+        "",
+        CHOOSE.read_text("utf-8"),
+        flags=re.DOTALL,
+    )
+    text = text.partition("# Which")[2]
+    assert set(re.findall(r"\d[\d,.]*\d|\d", text)) <= {"16,000", "30", "50,000", "32", "20", "1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("speed of light", "'speed' measures nothing"),
+        ("compared nothing", "'nothing'"),
+        ("race none", "'none'"),
+    ],
+)
+def test_a_number_that_is_not_measured_is_refused(name, message):
+    with pytest.raises((KeyError, ValueError), match=message):
+        guide.measured(name)
+
+
+def test_a_verdict_that_no_longer_holds_stops_the_build(monkeypatch):
+    entries = guide.entries()
+    better = {key: {**row, "mistakes": [0] * 10} for key, row in entries.items() if key[1] == "LDA"}
+    monkeypatch.setattr(guide, "entries", lambda: entries | better)
+    guide.judged.cache_clear()
+    with pytest.raises(AssertionError, match="nowhere is one shown to be better"):
+        guide.shown_worse()
+    guide.judged.cache_clear()
+
+
+# -- costs -----------------------------------------------------------------------------------
+
+
+def test_every_estimator_has_its_costs():
+    assert (
+        guide.GROWTH.keys()
+        == ESTIMATORS
+        == {row["estimator"].partition("(")[0] for row in guide.stored("costs")["rows"]}
+    )
+    book = ledger.read(ROOT).labels
+    assert {label for known in guide.GROWTH.values() for label in known.labels} <= book.keys()
+
+
+def test_the_table_of_costs_has_each_row_of_the_file():
+    table = guide.cost_table()
+    rows = guide.stored("costs")["rows"]
+    largest = max(row["m"] for row in rows)
+    seconds = sorted(float(f"{row['fit_seconds']:.2g}") for row in rows if row["m"] == largest)
+    assert sorted(row[4] for row in table.rows) == seconds
+    assert {row[1] for row in table.rows} == {"mcutils", "scikit-learn"}
+
+
+def test_costs_grow_as_measured():
+    of = {row["estimator"]: row for row in guide.stored("costs")["rows"] if row["package"] == "mcutils"}
+    times = {row[0]: row[1:] for row in guide.times_table().rows}
+    assert len(times) == len(of)
+    name = "OneVsOne(LogisticRegression())"
+    assert times[name][2] > 8, "four times the classes are sixteen times the pairs"
+
+
+def test_the_page_of_an_estimator_says_what_it_costs():
+    text = pages.as_rst("`a` and $m^2$")
+    assert text == "``a`` and :math:`m^2`"
+    lines: list[str] = []
+
+    class App:
+        env = type("Env", (), {"note_dependency": staticmethod(lambda name: None)})
+
+    pages.add_costs(App, "class", "mcutils.boosting.AdaBoostMH", None, None, lines)
+    assert "``AdaBoostMH(n_estimators=50)``" in lines[3]
+    assert "(prop-boosting-cost)" in lines[3]
+    pages.add_costs(App, "class", "mcutils.boosting.Stump", None, None, nothing := [])
+    assert nothing == []
+
+
+# -- docstrings and statements ---------------------------------------------------------------
+
+
+def test_every_label_in_a_docstring_is_one_of_the_book():
+    book = ledger.read(ROOT).labels
+    named = {(label, name) for name, obj in docstrings.public() for label in LABEL.findall(obj.__doc__ or "")}
+    assert sorted(pair for pair in named if pair[0] not in book) == []
+    assert len({label for label, _ in named}) > 100
