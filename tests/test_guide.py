@@ -1,14 +1,22 @@
 """The user guide: its code runs, its numbers are those of the results, its tables have every estimator."""
 
 import ast
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+from docutils import nodes
+from docutils.utils import new_document
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import get_tags
+from sphinx import addnodes
+from sphinx_proof import nodes as proof
 
 import mcutils
 from tools import docstrings, guide, ledger
 from tools.sphinx import guide as pages
+from tools.sphinx import units, uses
 from tools.sphinx.api import LABEL
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -97,9 +105,54 @@ def test_the_numbers_are_those_of_the_chapters():
     assert guide.lowered() == (72 - 7, 72)
     assert (guide.many("nearest mean, pooled", "1000"), guide.many("one-vs-all", "1000")) == ("11", "27")
     for name in asked_for():
-        assert re.fullmatch(r"[\d.]+( to [\d.]+)?|[a-z0-9]+( and [a-z0-9]+)?", guide.measured(name)) or (
+        assert re.fullmatch(r"[\d.]+( to [\d.]+)?|[\w–]+( and [\w–]+)?", guide.measured(name)) or (
             name == "circumstances"
         ), name
+
+
+def test_the_words_beside_the_numbers_are_true():
+    ratios = {row["id"]: row["ratio"]["median"] for row in guide.stored("benchmarks")["races"]}
+    of = {
+        begin: [r for name, r in ratios.items() if name.startswith(begin)]
+        for begin in ("binary-", "tree-full")
+    }
+    assert sum(ratio > 1 for ratio in of["binary-"]) > len(of["binary-"]) / 2  # slower in most of the races
+    assert max(of["tree-full"]) < 1
+    assert min(r for name, r in ratios.items() if name.startswith("subgradient-sparse")) > 1
+    sparse = [r for name, r in ratios.items() if name.startswith("perceptron-sparse")]
+    assert min(sparse) > 0.7
+    assert max(sparse) > 1  # no reason to leave scikit-learn
+
+
+def takes(name, what):
+    estimator = getattr(mcutils, name)
+    signature = inspect.signature(estimator)
+    if what in ("cost", "class_weight"):
+        return what in signature.parameters
+    if what in ("partial_fit", "predict_proba"):
+        return hasattr(estimator, what)
+    tags = get_tags(estimator(LogisticRegression()) if "estimator" in signature.parameters else estimator())
+    return {"sparse": tags.input_tags.sparse, "labels": tags.classifier_tags.multi_label}[what]
+
+
+@pytest.mark.parametrize(
+    ("what", "names"),
+    [
+        (
+            "sparse",
+            "CrammerSinger WestonWatkins SoftmaxRegression SubgradientMachine MulticlassPerceptron",
+        ),
+        ("partial_fit", "SubgradientMachine MulticlassPerceptron"),
+        ("cost", "CrammerSinger WestonWatkins SubgradientMachine MulticlassPerceptron DecisionTree"),
+        ("class_weight", "CrammerSinger"),
+        ("labels", "AdaBoostMH"),
+        ("predict_proba", "SoftmaxRegression DecisionTree WithProbabilities"),
+    ],
+)
+def test_an_estimator_takes_what_the_page_says(what, names):
+    assert [name for name in names.split() if not takes(name, what)] == []
+    if what in ("cost", "labels"):  # the page names all of them
+        assert {name for name in ESTIMATORS if takes(name, what)} == set(names.split())
 
 
 def test_no_number_is_written_by_hand():
@@ -190,3 +243,32 @@ def test_every_label_in_a_docstring_is_one_of_the_book():
     named = {(label, name) for name, obj in docstrings.public() for label in LABEL.findall(obj.__doc__ or "")}
     assert sorted(pair for pair in named if pair[0] not in book) == []
     assert len({label for label, _ in named}) > 100
+
+
+def paragraph_with(label):
+    link = addnodes.pending_xref("", refdomain="prf", reftarget=label)
+    return nodes.paragraph("", "It holds: ", link)
+
+
+def definition(name, *content):
+    signature = addnodes.desc_signature("", name, ids=[name], fullname=name)
+    return addnodes.desc("", signature, addnodes.desc_content("", *content), objtype="class")
+
+
+def test_a_label_leads_back_to_the_outermost_definition_that_names_it():
+    page = new_document("page")
+    method = definition("mcutils.a.B.fit", paragraph_with("thm-a-two"))
+    page += nodes.section(
+        "", paragraph_with("thm-a-none"), definition("mcutils.a.B", paragraph_with("thm-a-one"), method)
+    )
+    assert sorted(uses.uses(page)) == [("thm-a-one", "mcutils.a.B"), ("thm-a-two", "mcutils.a.B")]
+
+
+def test_a_row_further_down_is_not_that_of_a_statement():
+    first, second = (proof.theorem_node("", realtype="theorem", label=label) for label in ("a", "b"))
+    sketch, row, later = nodes.paragraph(classes=["sketch"]), units.Strip(), units.Strip()
+    section = nodes.section("", first, sketch, row, second, nodes.paragraph(), later)
+    assert uses.row_below(first) is row
+    new = uses.row_below(second)
+    assert new is not later
+    assert section.index(new) == section.index(second) + 1
