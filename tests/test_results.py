@@ -41,7 +41,7 @@ def readers(file: str) -> Iterator[tuple[str, str]]:
             outputs = [output for cell in cells for output in cell.outputs]
             yield code, "\n".join(json.dumps(output, ensure_ascii=False) for output in outputs)
     if file == "costs.json":  # of the user guide
-        yield Path(guide.__file__).read_text(encoding="utf-8"), repr(guide.cost_table())
+        yield Path(guide.__file__).read_text(encoding="utf-8"), repr(guide.cost_rows())
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=[path.stem for path in RESULTS])

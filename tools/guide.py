@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -17,13 +18,14 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any, NamedTuple
 
-from mcutils import comparison, plot
+from mcutils import comparison
 
 RESULTS = Path(__file__).parents[1] / "results"
 FILES = ("comparison", "frontier", "benchmarks", "costs")  # what a page of the guide depends on
 
 BASELINE = "SVC"
 TREES = {"RandomForest", "HistGradientBoosting", "AdaBoost.MH", "pruned tree", "DecisionTree"}
+CLEAR = 2  # by what factor a time must be the smaller one to be marked
 LEVEL = 2.0  # points of error that a linear classifier may add, in the chapter's example
 
 
@@ -254,12 +256,12 @@ class Cost(NamedTuple):
 GROWTH = {
     "CrammerSinger": Cost(
         "linear: $mkd$ a pass over the examples. With a kernel: $md$ for each example that joins the working "
-        "set, so up to $m^2d$. The number of passes depends on the data and grows with $C$",
+        "set, so up to $m^2d$. The bound on the number of passes grows with $C$",
         "linear: $mk$ numbers. With a kernel: these, and `cache_size` (256 MiB)",
         ("prop-solver-rate", "prop-solver-shrink"),
     ),
     "WestonWatkins": Cost(
-        "as `CrammerSinger`; more passes, since a loss has up to $k - 1$ parts",
+        "as `CrammerSinger`; the bound on the number of passes is larger",
         "as `CrammerSinger`",
         ("prop-solver-rate",),
     ),
@@ -356,49 +358,53 @@ def series() -> dict[tuple[str, str], list[dict[str, Any]]]:
     return result
 
 
-def cost_table() -> plot.Table:
-    """Seconds at the three sizes, memory and error at the largest."""
-    *_, largest = sizes()
-    n_test = stored("costs")["settings"]["n_test"]
-    rows = []
-    for (_, package), measured in series().items():
-        of_m = {row["m"]: row for row in measured if base(row)}
-        last = of_m[largest]
-        seconds = [float(f"{of_m[m]['fit_seconds']:.2g}") for m in sizes()]
-        memory = max(1, round(last["peak"]))
-        rows.append(
-            (
-                last["name"],
-                package,
-                *seconds,
-                memory,
-                100 * last["mistakes"] / n_test,
-            )
-        )
-    heads = ["estimator", "of", *(f"s, m = {m:,}" for m in sizes()), "MB", "error, %"]
-    return plot.table(
-        rows,
-        heads,
-        caption="Processor seconds of a fit; at the largest m its memory and the error on new examples.",
-        formats={"error, %": ".1f"},
-        labels=2,
-    )
-
-
-def times_table() -> plot.Table:
-    """How many times as long a fit takes with four times as many of each."""
+def cost_rows() -> list[tuple[str, str, str]]:
+    """Our estimator, what was measured of it, and what of scikit-learn's in its place."""
     rows = []
     for (name, package), measured in series().items():
-        if package != "mcutils":
-            continue
-        times = growth(measured)
-        rows.append((name, *(times.get(what) for what in "mdk")))
-    return plot.table(
-        rows,
-        ["estimator", "examples", "features", "classes"],
-        caption="How many times as long a fit takes with four times as many of each.",
-        formats=dict.fromkeys(("examples", "features", "classes"), ".1f"),
+        if package == "mcutils":
+            peer = series().get((name, "scikit-learn"), [])
+            ours, theirs = last_seconds(measured), last_seconds(peer)
+            shown = [
+                in_words(some, bold=one < other / CLEAR)
+                for some, one, other in ((measured, ours, theirs), (peer, theirs, ours))
+            ]
+            rows.append((f"`{name}`", shown[0], f"`{peer[0]['name']}`: {shown[1]}" if peer else "–"))
+    return rows
+
+
+def of_size(measured: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    """By the number of examples, with the usual features and classes."""
+    return {row["m"]: row for row in measured if base(row)}
+
+
+def last_seconds(measured: list[dict[str, Any]]) -> float:
+    return float(of_size(measured)[sizes()[-1]]["fit_seconds"]) if measured else math.inf
+
+
+def in_words(measured: list[dict[str, Any]], bold: bool) -> str:
+    """The seconds at each size; at the largest, memory and error."""
+    if not measured:
+        return ""
+    of_m, n_test = of_size(measured), stored("costs")["settings"]["n_test"]
+    last = of_m[sizes()[-1]]
+    seconds = [significant(of_m[m]["fit_seconds"]) for m in sizes()]
+    if bold:
+        seconds[-1] = f"**{seconds[-1]}**"
+    return (
+        f"{', '.join(seconds)} s; {max(1, round(last['peak']))} MB; {100 * last['mistakes'] / n_test:.1f} %"
     )
+
+
+def times_in_words(name: str) -> str:
+    """How many times as long the fits of an estimator take with more of each, for all its settings."""
+    shown = []
+    for (setting, package), measured in series().items():
+        if package == "mcutils" and setting.partition("(")[0] == name:
+            times = growth(measured)
+            words = {"m": "examples", "d": "features", "k": "classes"}
+            shown.append(f"`{setting}` " + ", ".join(f"{words[w]} {times[w]:.1f}" for w in times))
+    return "; ".join(shown)
 
 
 def growth(measured: list[dict[str, Any]]) -> dict[str, float]:
@@ -460,6 +466,7 @@ MEASURED: dict[str, Callable[..., str]] = {
     "races": races,
     "cost": cost,
     "usual": usual,
+    "sizes": lambda: listed([f"{m:,}" for m in sizes()]),
     "circumstances": circumstances,
 }
 

@@ -2,8 +2,8 @@
 
 - ``{measured}`race tree-full-synthetic` `` in a text is a number of `results/` (tools.guide). A name that
   there is not fails the build.
-- `{many-table}`: methods for a thousand classes. `{cost-growth}`, `{cost-table}` and `{cost-times}`: how the
-  costs of all estimators grow, and what was measured.
+- `{many-table}`: methods for a thousand classes. `{cost-growth}` and `{cost-table}`: how the costs of all
+  estimators grow, and what was measured.
 - The page of an estimator says the same of it, below its docstring.
 """
 
@@ -48,15 +48,13 @@ class GuideTable(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         depend_on_results(self.env)
         holder = nodes.container()
-        made = growth() if self.name == "cost-growth" else many_classes()
-        lines = StringList(list(made), source=self.env.doc2path(self.env.docname))
+        lines = StringList(list(TABLES[self.name]()), source=self.env.doc2path(self.env.docname))
         self.state.nested_parse(lines, 0, holder)
         return holder.children
 
 
 def many_classes() -> Iterator[str]:
-    head = ("Method", "Error, %", "Training, s", "1000 answers, ms")
-    yield from table(head, (46, 18, 18, 18), guide.many_rows("1000"))
+    yield from table(("Method", "Error", "Fit", "Ask"), (46, 18, 18, 18), guide.many_rows("1000"))
 
 
 def growth() -> Iterator[str]:
@@ -65,20 +63,20 @@ def growth() -> Iterator[str]:
     for name, cost in guide.GROWTH.items():
         link = f"{{py:class}}`~mcutils.{mcutils.HOMES[name]}.{name}`"
         labels = ", ".join(f"{{prf:ref}}`{label}`" for label in cost.labels)
-        rows.append((link, f"{cost.time}." + (f" ({labels})" if labels else ""), f"{cost.memory}."))
+        time = f"*Time:* {cost.time}." + (f" ({labels})" if labels else "")
+        times = f"*Four times as many take so many times as long:* {guide.times_in_words(name)}."
+        rows.append((link, f"{time}\n\n*Memory, beside X:* {cost.memory}.\n\n{times}"))
+    yield from table(("Estimator", "What a fit takes"), (26, 74), rows, "ledger-table cards")
+
+
+def measured() -> Iterator[str]:
+    """A row for each estimator that was measured, with its peer."""
     yield from table(
-        ("Estimator", "Time of a fit", "Memory, beside X"), (24, 44, 32), rows, "ledger-table cards"
+        ("Estimator", "Measured", "In scikit-learn"), (30, 28, 42), guide.cost_rows(), "ledger-table cards"
     )
 
 
-class CostTable(SphinxDirective):
-    """A table of what was measured, as a chapter shows it."""
-
-    def run(self) -> list[nodes.Node]:
-        depend_on_results(self.env)
-        made = guide.cost_table() if self.name == "cost-table" else guide.times_table()
-        html = f'<div class="cell_output"><div class="output text_html">{made._repr_html_()}</div></div>'
-        return [nodes.raw("", html, format="html")]
+TABLES = {"many-table": many_classes, "cost-growth": growth, "cost-table": measured}
 
 
 def as_rst(text: str) -> str:
@@ -96,9 +94,7 @@ def add_costs(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_role("measured", Measured())
-    for name in ("many-table", "cost-growth"):
+    for name in TABLES:
         app.add_directive(name, GuideTable)
-    for name in ("cost-table", "cost-times"):
-        app.add_directive(name, CostTable)
     app.connect("autodoc-process-docstring", add_costs, priority=600)  # napoleon has made its sections
     return {"parallel_read_safe": True, "parallel_write_safe": True}
