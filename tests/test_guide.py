@@ -14,6 +14,7 @@ from sphinx import addnodes
 from sphinx_proof import nodes as proof
 
 import mcutils
+from experiments import costs
 from tools import docstrings, guide, ledger
 from tools.sphinx import guide as pages
 from tools.sphinx import units, uses
@@ -230,6 +231,29 @@ def test_costs_grow_as_measured():
     pairs = guide.growth(guide.series()["OneVsOne(LogisticRegression())", "mcutils"])
     assert pairs["k"] > 8, "four times the classes are sixteen times the pairs"
     assert f"classes {pairs['k']:.1f}" in guide.times_in_words("OneVsOne")
+
+
+def test_the_file_of_costs_is_whole():
+    wanted = set()
+    for m, d, k in costs.sizes():
+        for ours, peer in costs.pairs(k):
+            binary = isinstance(ours, costs.TWO_CLASSES)
+            if not binary or k == costs.CLASSES:
+                size = m, d, 2 if binary else k
+                named = [("mcutils", ours), *([("scikit-learn", peer)] if peer is not None else [])]
+                wanted |= {(costs.name(ours), by, costs.name(model), *size) for by, model in named}
+    columns = ("estimator", "package", "name", "m", "d", "k")
+    rows = [tuple(row[column] for column in columns) for row in guide.stored("costs")["rows"]]
+    assert sorted(rows) == sorted(wanted)
+
+
+def test_a_fit_is_measured():
+    row = costs.measure(mcutils.RidgeOneVsAll(), costs.samples(60, 3, 3))
+    assert row["fit_seconds"] > 0
+    assert row["peak"] >= 0
+    assert 0 <= row["mistakes"] <= costs.N_TEST
+    assert not row["warned"]
+    assert costs.name(mcutils.FilterTree(random_state=3)) == "FilterTree()"
 
 
 def test_the_page_of_an_estimator_says_what_it_costs():
