@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -197,7 +196,7 @@ def many(method: str, k: str, what: str = "error") -> str:
 
 # as the page names them, and as the file does
 MANY = {
-    "discriminant analysis, `LinearDiscriminantAnalysis`": "nearest mean, pooled",
+    "discriminant analysis": "nearest mean, pooled",
     "`SoftmaxRegression`": "softmax",
     "`CrammerSinger`": "Crammer-Singer",
     "least squares, `RidgeOneVsAll`": "one-vs-all",
@@ -358,18 +357,13 @@ def series() -> dict[tuple[str, str], list[dict[str, Any]]]:
     return result
 
 
-def cost_rows() -> list[tuple[str, str, str]]:
-    """Our estimator, what was measured of it, and what of scikit-learn's in its place."""
+def cost_rows() -> list[tuple[str, str]]:
+    """What was measured of each estimator of ours, and of scikit-learn's in its place."""
     rows = []
-    for (name, package), measured in series().items():
+    for (name, package), ours in series().items():
         if package == "mcutils":
-            peer = series().get((name, "scikit-learn"), [])
-            ours, theirs = last_seconds(measured), last_seconds(peer)
-            shown = [
-                in_words(some, bold=one < other / CLEAR)
-                for some, one, other in ((measured, ours, theirs), (peer, theirs, ours))
-            ]
-            rows.append((f"`{name}`", shown[0], f"`{peer[0]['name']}`: {shown[1]}" if peer else "–"))
+            theirs = series().get((name, "scikit-learn"), [])
+            rows.append((in_words(ours, beside=theirs), in_words(theirs, beside=ours) if theirs else "–"))
     return rows
 
 
@@ -378,22 +372,16 @@ def of_size(measured: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
     return {row["m"]: row for row in measured if base(row)}
 
 
-def last_seconds(measured: list[dict[str, Any]]) -> float:
-    return float(of_size(measured)[sizes()[-1]]["fit_seconds"]) if measured else math.inf
-
-
-def in_words(measured: list[dict[str, Any]], bold: bool) -> str:
-    """The seconds at each size; at the largest, memory and error."""
-    if not measured:
-        return ""
+def in_words(measured: list[dict[str, Any]], beside: list[dict[str, Any]]) -> str:
+    """The seconds at each size, bold where they are clearly fewer; at the largest, memory and error."""
+    *_, largest = sizes()
     of_m, n_test = of_size(measured), stored("costs")["settings"]["n_test"]
-    last = of_m[sizes()[-1]]
+    last = of_m[largest]
     seconds = [significant(of_m[m]["fit_seconds"]) for m in sizes()]
-    if bold:
+    if beside and CLEAR * last["fit_seconds"] < of_size(beside)[largest]["fit_seconds"]:
         seconds[-1] = f"**{seconds[-1]}**"
-    return (
-        f"{', '.join(seconds)} s; {max(1, round(last['peak']))} MB; {100 * last['mistakes'] / n_test:.1f} %"
-    )
+    error = f"{100 * last['mistakes'] / n_test:.1f} %"
+    return f"`{last['name']}`\n\n{', '.join(seconds)} s; {max(1, round(last['peak']))} MB; {error}"
 
 
 def times_in_words(name: str) -> str:
