@@ -210,7 +210,9 @@ def test_the_table_of_costs_has_each_row_of_the_file():
     assert len(cells) == len(rows)
     for row in rows:
         seconds = f", {guide.significant(row['fit_seconds'])} s; "
-        assert any(cell.startswith(f"`{row['name']}`") and seconds in cell for cell in cells), row
+        assert any(cell.startswith(f"{guide.shown(row['name'])}\n") and seconds in cell for cell in cells), (
+            row
+        )
 
 
 def test_wins_and_losses_are_marked_alike():
@@ -261,7 +263,7 @@ def test_the_page_of_an_estimator_says_what_it_costs():
         env = type("Env", (), {"note_dependency": staticmethod(lambda name: None)})
 
     pages.add_costs(App, "class", "mcutils.boosting.AdaBoostMH", None, None, lines)
-    assert "``AdaBoostMH(n_estimators=50)``" in lines[3]
+    assert "``AdaBoostMH`` with ``n_estimators=50`` " in lines[3]
     assert "(prop-boosting-cost)" in lines[3]
     pages.add_costs(App, "class", "mcutils.boosting.Stump", None, None, nothing := [])
     assert nothing == []

@@ -367,6 +367,13 @@ def cost_rows() -> list[tuple[str, str]]:
     return rows
 
 
+def shown(name: str) -> str:
+    """An estimator and its parameters, in pieces that fit into a line of a small screen."""
+    head, _, rest = name.removesuffix(")").partition("(")
+    parameters = ", ".join(f"`{part}`" for part in rest.split(", ") if part)
+    return f"`{head}` with {parameters}" if parameters else f"`{head}`"
+
+
 def of_size(measured: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
     """By the number of examples, with the usual features and classes."""
     return {row["m"]: row for row in measured if base(row)}
@@ -381,18 +388,18 @@ def in_words(measured: list[dict[str, Any]], beside: list[dict[str, Any]]) -> st
     if beside and CLEAR * last["fit_seconds"] < of_size(beside)[largest]["fit_seconds"]:
         seconds[-1] = f"**{seconds[-1]}**"
     error = f"{100 * last['mistakes'] / n_test:.1f} %"
-    return f"`{last['name']}`\n\n{', '.join(seconds)} s; {max(1, round(last['peak']))} MB; {error}"
+    return f"{shown(last['name'])}\n\n{', '.join(seconds)} s; {max(1, round(last['peak']))} MB; {error}"
 
 
 def times_in_words(name: str) -> str:
     """How many times as long the fits of an estimator take with more of each, for all its settings."""
-    shown = []
+    found = []
     for (setting, package), measured in series().items():
         if package == "mcutils" and setting.partition("(")[0] == name:
             times = growth(measured)
             words = {"m": "examples", "d": "features", "k": "classes"}
-            shown.append(f"`{setting}` " + ", ".join(f"{words[w]} {times[w]:.1f}" for w in times))
-    return "; ".join(shown)
+            found.append(f"{shown(setting)}: " + ", ".join(f"{words[w]} {times[w]:.1f}" for w in times))
+    return "; ".join(found)
 
 
 def growth(measured: list[dict[str, Any]]) -> dict[str, float]:
@@ -438,11 +445,11 @@ def cost_in_words(name: str) -> str:
     known = GROWTH[name]
     *_, largest = sizes()
     usual = [row for row in costs(name) if row["m"] == largest and base(row)]
-    times = [f"`{row['name']}` {significant(row['fit_seconds'])} s" for row in usual]
+    times = [f"{shown(row['name'])} {significant(row['fit_seconds'])} s" for row in usual]
     labels = f" ({', '.join(known.labels)})" if known.labels else ""
     return (
         f"Time of a fit: {known.time}{labels}. Memory, beside X: {known.memory}. "
-        f"Measured with m = {largest:,}, d = {usual[0]['d']}, k = {usual[0]['k']}: {', '.join(times)}."
+        f"Measured with m = {largest:,}, d = {usual[0]['d']}, k = {usual[0]['k']}: {'; '.join(times)}."
     )
 
 
