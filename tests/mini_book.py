@@ -31,10 +31,11 @@ def copy_to(folder: Path, *chapters: str) -> Path:
         file.write("\nRULES = ()\n")
     (folder / "appendix").mkdir()
     shutil.copy(ROOT / "appendix" / "status.md", folder / "appendix")
-    # the site's real settings, but for the ledger, which wants the whole book
+    # the site's real settings, but for the ledger and the guide, which want the whole book
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    config["sphinx"]["local_extensions"].pop("tools.sphinx.ledger_pages")
-    config["sphinx"]["config"]["extensions"].remove("tools.sphinx.ledger_pages")
+    for name in ("tools.sphinx.ledger_pages", "tools.sphinx.guide"):
+        config["sphinx"]["local_extensions"].pop(name)
+        config["sphinx"]["config"]["extensions"].remove(name)
     config["sphinx"]["config"]["chapter_letters"] = {"appendix/status": "S"}
     (folder / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
     return folder

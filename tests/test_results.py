@@ -1,4 +1,4 @@
-"""What an experiment stored is shown: every part of a results file is in a chapter that reads the file."""
+"""What an experiment stored is shown: every part of a results file is on a page that reads the file."""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tools import notebooks
+from tools import guide, notebooks
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = sorted((ROOT / "results").glob("*.json"))
@@ -40,6 +40,11 @@ def readers(file: str) -> Iterator[tuple[str, str]]:
         if f"results/{file}" in code:
             outputs = [output for cell in cells for output in cell.outputs]
             yield code, "\n".join(json.dumps(output, ensure_ascii=False) for output in outputs)
+    if file == "costs.json":  # of the user guide
+        cells = "".join(map("".join, guide.cost_rows()))
+        named = {row[key] for row in guide.stored("costs")["rows"] for key in ("estimator", "name")}
+        printed = [name for name in named if guide.shown(name) in cells]
+        yield Path(guide.__file__).read_text(encoding="utf-8"), "\n".join(printed)
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=[path.stem for path in RESULTS])

@@ -161,6 +161,41 @@ def test_the_labels_of_statements_are_links(site):
         assert LABEL.findall(re.sub(r"<[^>]*>", "", page)) == []
 
 
+FOLD = re.compile(
+    r'<details class="fold package">\s*<summary>In the package</summary>(.*?)</details>', re.DOTALL
+)
+
+
+def ways_back(chapter):
+    """The anchors of the package that the rows below the statements of a chapter lead to."""
+    return {link for fold in FOLD.findall(chapter) for link in re.findall(r'href="([^"]+)"', fold)}
+
+
+def test_a_statement_that_a_docstring_names_leads_back_to_it(site):
+    labels = re.compile(r'href="../../chapters/(\w+)\.html#((?:thm|prop|lem|def|alg|cor|exm|rem)-[\w-]+)"')
+    definition = re.compile(r'<dt class="sig[^>]*id="(mcutils\.\w+\.\w+)"')
+    named = set()
+    for module in site:
+        page = (SITE / "appendix" / "api" / f"{module}.html").read_text(encoding="utf-8")
+        parts = definition.split(page)
+        for name, text in zip(parts[1::2], parts[2::2], strict=True):
+            named |= {
+                (chapter, f"../appendix/api/{module}.html#{name}") for chapter, _ in labels.findall(text)
+            }
+    chapters = {chapter for chapter, _ in named}
+    texts = {name: (SITE / "chapters" / f"{name}.html").read_text("utf-8") for name in chapters}
+    assert {(name, link) for name, text in texts.items() for link in ways_back(text)} == named
+    assert len(named) > 100
+
+
+def test_a_missing_way_back_is_noticed():
+    fold = (
+        '<details class="fold package">\n<summary>In the package</summary><a href="a.html#b">b</a></details>'
+    )
+    assert ways_back(fold + '<a href="c.html">c</a>') == {"a.html#b"}
+    assert ways_back(fold.replace("fold package", "fold aside")) == set()
+
+
 def test_no_sentence_is_taken_for_a_type(lists):
     assert lists["mcutils.risk.Confusion.support"] == {}
     assert [name for name, fields in lists.items() if "Type" in fields] == []

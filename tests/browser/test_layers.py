@@ -12,7 +12,7 @@ FOLDS = """(kinds) => {
   return [folds.length, folds.filter((fold) => fold.open).length];
 }"""
 OPENED_BY_FULL = ":is(.section, .proof, .lectures, .aside)"
-LEFT_ALONE = ":is(.check, .code)"
+LEFT_ALONE = ":is(.check, .code, .package)"
 # an error of JavaScript, where browsers throw one of the page: it tells which script asked
 NO_STORAGE = """Object.defineProperty(window, "localStorage", { get() { throw new Error("denied"); } });"""
 # what a link on the page does, without what this browser does by itself: older ones open no fold for a link

@@ -7,11 +7,12 @@ which is its class and, in the row below a statement, its name:
 - `proof`: a proof,
 - `check`: that a statement is checked, and how it breaks (tools.sphinx.units),
 - `lectures`: what the five lectures say,
+- `package`: what of mcutils a statement is the ground of (tools.sphinx.uses),
 - `aside`: something that only some readers need,
 - `code`: the code of a check, of a figure, or other code.
 
 A reader who chooses "Full" at the top of the page has sections, proofs, asides and lectures opened
-(web/static/layers.js); checks and code are opened one by one.
+(web/static/layers.js); checks, code and the package are opened one by one.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_proof.nodes import proof_node
 
-KINDS = ("section", "proof", "check", "lectures", "aside", "code")
+KINDS = ("section", "proof", "check", "lectures", "package", "aside", "code")
 
 # in the order in which they are looked for
 CODE = {"witness": "Code of the check", "figure": "Code of the figure", "imports": "Imports", "code": "Code"}

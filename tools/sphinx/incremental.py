@@ -72,6 +72,7 @@ def shown_elsewhere(env: BuildEnvironment) -> str:
         "domains": {name: data for name, data in env.domaindata.items() if name != "index"},
         "exercises": getattr(env, "sphinx_exercise_registry", {}),
         "proofs": getattr(env, "proof_list", {}),
+        "uses": getattr(env, "statement_uses", {}),
     }
     return hashlib.sha256("".join(canonical(parts)).encode()).hexdigest()
 
