@@ -4,7 +4,7 @@
 //   on the page itself is copied from it; for a link to another page a script with the cards of that page is loaded
 //   (tools/sphinx/cards.py), which works from the disk too.
 // - After a jump a button leads back to the link, with the folds as they were. It uses the browser's own way back, for
-//   which the place is kept with the entry of its history.
+//   which the place is kept with the entry of its history, or for the session.
 // - The browser remembers which sections of a chapter were seen, marks the chapter in the contents, and offers to go on
 //   where the reader was. Storage may be refused: then nothing is remembered.
 "use strict";
@@ -129,7 +129,6 @@
   }
 
   const card = make("div", { className: "link-card", id: "link-card", tabIndex: -1, hidden: true });
-  card.setAttribute("aria-label", "Preview");
   let shown = null; // the link whose card is to be seen
   let timer = 0;
   let quiet = null; // a link that gets the focus back: its card was there already
@@ -196,9 +195,11 @@
     }
     card.hidden = false;
     put(link);
-    // nothing in a tooltip takes the focus
+    // nothing in a tooltip takes the focus; and a name would be read in place of its words
     const takesFocus = markScrolling() || tapped;
     card.setAttribute("role", takesFocus ? "dialog" : "tooltip");
+    if (takesFocus) card.setAttribute("aria-label", "Preview");
+    else card.removeAttribute("aria-label");
     if (tapped) card.focus({ preventScroll: true });
     else link.setAttribute("aria-describedby", card.id);
     return true;
@@ -247,6 +248,7 @@
     if (shown && !card.contains(relatedTarget) && relatedTarget !== shown && !card.matches(":hover")) hide();
   });
   document.addEventListener("keydown", (event) => {
+    finger = false;
     if (!shown) {
       if (event.key === "Escape") clearTimeout(timer);
       return;
@@ -274,7 +276,11 @@
       if (!hasCard) follow(link);
     });
   });
-  addEventListener("resize", hide);
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth !== width) hide(); // a phone changes the height whenever it hides its address bar
+    width = innerWidth;
+  });
   addEventListener("pagehide", hide);
 
   function follow(link) {
@@ -284,7 +290,7 @@
 
   // ---- the way back ----
 
-  const JUMP = "jump"; // in the storage of the session: where a link to another page leads
+  const JUMPS = "jumps"; // in the storage of the session: the links to other pages that were followed one from another
   const FAR = 2; // windows: who has scrolled so far from where a jump led is reading on
   const folds = () => [...article.querySelectorAll("details")];
   const linksOfText = () => [...article.querySelectorAll("a.reference")];
@@ -303,7 +309,7 @@
     return box;
   }
 
-  // Remove a box when the reader has scrolled some windows away, and tell.
+  // Remove a box when the reader has scrolled some windows away.
   function removeFarFrom(box, windows) {
     let start = null;
     setTimeout(() => (start = scrollY), 600); // when the page has come to rest
@@ -342,6 +348,18 @@
     }
   }
 
+  const jumps = () => session((storage) => JSON.parse(storage.getItem(JUMPS))) ?? [];
+  const keepJumps = (list) => session((storage) => storage.setItem(JUMPS, JSON.stringify(list)));
+
+  // The place from which a link to another page was followed, when that is where one has come back to. The entry of
+  // the history does not have it any more: Sphinx writes it anew when a page is loaded.
+  function takeJump() {
+    const list = jumps();
+    const at = list.findLastIndex(({ from }) => from === location.href);
+    if (at >= 0) keepJumps(list.slice(0, at));
+    return list[at]?.place;
+  }
+
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     const link = event.target.closest?.(".bd-article a[href*='#']:not(.headerlink)");
@@ -355,11 +373,11 @@
       top,
     };
     if (place.link < 0) return; // not a link of the text
-    history.replaceState({ visited: true, place }, "");
     if (!isHere(link)) {
-      session((storage) => storage.setItem(JUMP, link.href));
+      keepJumps([...jumps(), { from: location.href, to: link.href, place }].slice(-20));
       return;
     }
+    history.replaceState({ visited: true, place }, "");
     const again = link.hash === location.hash;
     if (again) history.pushState(null, "", link.hash); // else there would be no way back
     setTimeout(() => {
@@ -390,15 +408,20 @@
     if (state.place) setTimeout(() => comeBack(state.place)); // when all have heard that the place is another
   });
   addEventListener("pageshow", ({ persisted }) => {
-    if (persisted) document.querySelector(".way")?.remove();
+    if (!persisted) return;
+    document.querySelector(".way")?.remove(); // all else is as it was
+    history.replaceState({ visited: true }, "");
+    takeJump();
   });
   addEventListener("load", () => {
     const [{ type } = {}] = performance.getEntriesByType("navigation");
-    const place = history.state?.place;
-    if (type === "back_forward" && place) setTimeout(() => comeBack(place));
-    const jump = session((storage) => storage.getItem(JUMP));
-    session((storage) => storage.removeItem(JUMP));
-    if (type === "navigate" && jump === location.href) offerBack();
+    if (type === "back_forward") {
+      const place = takeJump();
+      if (place) setTimeout(() => comeBack(place));
+    } else if (type === "navigate") {
+      if (jumps().at(-1)?.to === location.href) offerBack();
+      else keepJumps([]); // come in another way
+    }
   });
 
   // ---- what was read ----
