@@ -155,6 +155,14 @@ def pages(book: Path) -> dict[str, Page]:
 
 
 @pytest.mark.ci
+def test_links_to_another_page_have_their_cards(book: Path):
+    script = (book / "_build/html/_static/cards/appendix/everything.js").read_text(encoding="utf-8")
+    assert [
+        anchor for anchor in ("thm-one", "ex-two", "equation-eq-one") if f'"{anchor}":' not in script
+    ] == []
+
+
+@pytest.mark.ci
 def test_every_page_has_a_description_of_its_own(pages: dict[str, Page]):
     descriptions = [page.description() for page in pages.values()]
     assert len(set(descriptions)) == len(descriptions) >= 6

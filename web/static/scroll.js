@@ -59,10 +59,13 @@
     requestAnimationFrame(() => goToAnchor(times - 1));
   }
 
-  const go = () => goToAnchor(5);
-  addEventListener("load", () => {
-    // who comes back is put by the browser where they were
-    if (performance.getEntriesByType("navigation")[0]?.type === "navigate") go();
-  });
-  addEventListener("hashchange", go);
+  // Who comes back is put by the browser where they were: not at the anchor, if the entry in its history has been
+  // visited before.
+  function arrive(isNew) {
+    if (isNew) goToAnchor(5);
+    if (!history.state) history.replaceState({ visited: true }, "");
+  }
+
+  addEventListener("load", () => arrive(performance.getEntriesByType("navigation")[0]?.type === "navigate"));
+  addEventListener("hashchange", () => arrive(!history.state));
 })();
