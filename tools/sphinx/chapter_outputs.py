@@ -80,7 +80,7 @@ class Table(SphinxDirective):
 
 
 class ExecutionTimes(Table):
-    heads = ("chapter", "seconds")
+    heads = ("page", "seconds")
 
     def rows(self) -> Sequence[tuple[str, ...]]:
         rows = []
