@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from tools import ledger, notebooks, recipes, stored
+from tools.sphinx import recipes as pages
 
 ROOT = Path(__file__).resolve().parents[1]
 PATHS = notebooks.listed("recipes")
@@ -24,22 +25,34 @@ def recipe() -> NotebookNode:
 
 
 def test_the_book_has_ten_and_lists_each_once():
-    listed = [document for document in toc() if document.startswith("recipes/")]
-    assert listed[0] == "recipes/overview"
-    assert sorted(listed[1:]) == [f"recipes/{path.stem}" for path in PATHS]
+    assert sorted(toc_of_recipes()) == [f"recipes/{path.stem}" for path in PATHS]
     assert len(PATHS) == 10
 
 
-def toc() -> list[str]:
-    return list(ledger.documents(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
+def toc_of_recipes() -> list[str]:
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    overview, *listed = (name for name in ledger.documents(toc) if name.startswith("recipes/"))
+    assert overview == "recipes/overview"
+    return listed
 
 
 def test_each_has_the_number_of_its_place():
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     letters = config["sphinx"]["config"]["chapter_letters"]
     numbered = {document: letter for document, letter in letters.items() if document.startswith("recipes/")}
-    in_order = [document for document in toc() if document.startswith("recipes/")][1:]
-    assert numbered == {document: f"R{place}" for place, document in enumerate(in_order, 1)}
+    assert numbered == {document: f"R{place}" for place, document in enumerate(toc_of_recipes(), 1)}
+
+
+def test_the_overview_lists_each_with_its_problem(tmp_path: Path, recipe: NotebookNode):
+    lines = list(pages.listing(pages.files(ROOT)))
+    heads = [line for line in lines if "{doc}" in line]
+    assert heads == [f"{n}. {{doc}}`/{name}`" for n, name in enumerate(toc_of_recipes(), 1)]
+    assert "    Some classes are rare, and the classifier hardly ever predicts them." in lines
+    damaged = copy.deepcopy(recipe)
+    no_problem(damaged)
+    (tmp_path / "text.ipynb").write_text(notebooks.text(damaged), encoding="utf-8")
+    with pytest.raises(ValueError, match="does not begin with its problem"):
+        list(pages.listing([tmp_path / "text.ipynb"]))
 
 
 @pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])

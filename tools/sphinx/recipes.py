@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +15,37 @@ from sphinx.util.docutils import SphinxDirective
 from tools import ledger, notebooks, recipes
 
 
+def files(root: Path) -> list[Path]:
+    """The recipes of the book in `root`, in reading order."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    paths = [root / f"{document}.ipynb" for document in ledger.documents(toc)]
+    return [path for path in paths if path.parent.name == "recipes" and path.exists()]
+
+
+def listing(paths: list[Path]) -> Iterator[str]:
+    """The recipes and their problems, as a numbered list in MyST."""
+    yield "::::{div} part-overview"
+    for number, path in enumerate(paths, 1):
+        found = recipes.opening(notebooks.read(path))
+        if found is None:
+            raise ValueError(
+                f"{path.name} does not begin with its problem: `python -m tools.notebooks check`"
+            )
+        yield from (f"{number}. {{doc}}`/recipes/{path.stem}`", "", f"    {found['sentence']}", "")
+    yield "::::"
+
+
 class RecipeList(SphinxDirective):
     def run(self) -> list[nodes.Node]:
-        root = Path(self.env.srcdir)
-        toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-        lines = ["::::{div} part-overview"]
-        files = [root / f"{document}.ipynb" for document in ledger.documents(toc)]
-        of_recipes = [file for file in files if file.parent.name == "recipes" and file.exists()]
-        for number, file in enumerate(of_recipes, 1):
-            self.env.note_dependency(str(file))
-            found = recipes.opening(notebooks.read(file))
-            if found is None:  # the check of the notebooks says so too
-                raise self.error(f"{notebooks.shown(file)} does not begin with its problem")
-            lines += [f"{number}. {{doc}}`/recipes/{file.stem}`", "", f"    {found['sentence']}", ""]
+        paths = files(Path(self.env.srcdir))
+        for path in paths:
+            self.env.note_dependency(str(path))
+        try:
+            lines = StringList(list(listing(paths)), source=self.env.doc2path(self.env.docname))
+        except ValueError as problem:
+            raise self.error(str(problem)) from None
         holder = nodes.container()
-        source = self.env.doc2path(self.env.docname)
-        self.state.nested_parse(StringList([*lines, "::::"], source=source), self.content_offset, holder)
+        self.state.nested_parse(lines, self.content_offset, holder)
         return holder.children
 
 
