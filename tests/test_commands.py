@@ -481,7 +481,7 @@ def other_pythons(monkeypatch, capsys, codes, own=0):
         return codes[place.interpreter.version]
 
     monkeypatch.setattr(pythons, "test", test)
-    monkeypatch.setattr(pythons, "chapters_with_other_numerics", lambda: numerics.update(own=True) or own)
+    monkeypatch.setattr(pythons, "notebooks_with_other_numerics", lambda: numerics.update(own=True) or own)
     status = pythons.main()
     assert [*numerics.values()] == [{}] * (len(codes) - 1) + [run.OTHER_MACHINE if codes else True]
     return status, capsys.readouterr().out.strip().splitlines()

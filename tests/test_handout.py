@@ -256,5 +256,5 @@ def test_an_unknown_chapter_is_refused_with_a_list(capsys):
     with pytest.raises(SystemExit):
         handout.main(["nochapter"])
     said = capsys.readouterr().err
-    assert "no chapter 'nochapter'; there are: " in said
+    assert "no notebook 'nochapter'; there are: " in said
     assert "ecoc" in said

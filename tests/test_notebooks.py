@@ -303,7 +303,7 @@ def test_a_chapter_that_raises_is_not_written(tmp_path: Path):
 def test_an_unknown_name_is_refused_with_the_existing_ones(tmp_path: Path):
     run = python(copy_to(tmp_path, "toy"), "tools.notebooks", "write", "tyo")
     assert run.returncode == 2
-    assert "no chapter 'tyo'; there are: toy" in run.stderr
+    assert "no notebook 'tyo'; there are: toy" in run.stderr
 
 
 # -- under pytest ------------------------------------------------------------------------

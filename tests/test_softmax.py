@@ -17,9 +17,10 @@ from scipy import optimize, sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.metrics import log_loss as peer_log_loss
 from sklearn.model_selection import KFold, train_test_split
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -795,6 +796,20 @@ def test_two_classes_use_the_one_score():
     np.testing.assert_allclose(coupled.predict_proba(X), result.predict_proba(X), atol=1e-6)
 
 
+def test_probabilities_without_scores_are_mended_through_their_logarithms(split_digits):
+    X, Z, y, z = split_digits
+    own = GaussianNB(var_smoothing=1e-3).fit(X, y).predict_proba(Z)
+    result = WithProbabilities(GaussianNB(var_smoothing=1e-3), random_state=0).fit(X, y)
+    p, T = result.predict_proba(Z), result.temperatures_[0].temperature
+    assert T > 2  # too sure of itself
+    np.testing.assert_allclose(p, softmax.softmax(np.log(np.maximum(own, 1e-7)) / T), atol=1e-12)
+    np.testing.assert_array_equal(p.argmax(axis=1), own.argmax(axis=1))
+    assert softmax.reliability(p, z).ece < softmax.reliability(own, z).ece / 2
+    # a probability of 0 at the true class, of which neighbours have many, is no infinite loss
+    near = WithProbabilities(KNeighborsClassifier(1), random_state=0).fit(X, y)
+    assert softmax.log_loss(near.predict_proba(Z), z) < 0.5
+
+
 def test_weights_reach_the_classifier_and_the_temperature():
     X, y = make_blobs(90, centers=3, cluster_std=3.0, random_state=1)
     weights = np.random.default_rng(0).integers(1, 4, 90)
@@ -855,8 +870,8 @@ def test_what_cannot_be_calibrated_is_refused():
         WithProbabilities(LinearSVC(), method="platt").fit(X, y)
     with pytest.raises(ValueError, match="estimator must be a OneVsOne for 'coupling'"):
         WithProbabilities(LinearSVC(), method="coupling").fit(X, y)
-    with pytest.raises(ValueError, match="estimator must have decision_function"):
-        WithProbabilities(KNeighborsClassifier()).fit(X, y)
+    with pytest.raises(ValueError, match="estimator must have decision_function or predict_proba"):
+        WithProbabilities(LinearRegression()).fit(X, y)
     with pytest.raises(ValueError, match="found cv=5, and 2 examples of class 2"):
         WithProbabilities(LinearSVC()).fit(X[:102], y[:102])
     with pytest.raises(ValueError, match="every fold must leave examples of all classes"):

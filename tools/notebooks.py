@@ -1,11 +1,11 @@
-"""Execute, rewrite and check the chapters.
+"""Execute, rewrite and check the notebooks: the chapters, and the recipes.
 
     python -m tools.notebooks write [names…]    execute and rewrite (make notebooks)
     python -m tools.notebooks check [names…]    check without executing (part of make check)
 
-A name is that of a topic (`ecoc`) or a path; without names, all chapters.
+A name is that of a topic (`ecoc`), of a recipe (`text`) or a path; without names, all of them.
 
-Chapters are committed with the text that their cells print and with execution counts 1..n,
+They are committed with the text that their cells print and with execution counts 1..n,
 without images and HTML and with little metadata, so that a change of a number is a line in a diff.
 `check` finds what differs from that form, and what strict nbval lets pass: a cell that was
 never run, a figure without alternative text, a witness that names no mutants.
@@ -35,8 +35,11 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from nbval.plugin import coalesce_streams  # type: ignore[import-untyped]
 
-from tools import breaks, constants, edition, forked, parts, stored
+from tools import breaks, constants, edition, forked, parts, recipes, stored
 from tools.stored import ROOT
+
+# Where notebooks lie, one level below the root: the first cell counts on it. pyproject.toml names them too.
+FOLDERS = ("chapters", "recipes")
 
 SECONDS_A_CELL = 300
 
@@ -354,6 +357,8 @@ def findings(path: Path) -> list[str]:
         for at, message in [*constants.untried(nb), *edition.findings(path.stem, nb)]:
             where = "" if at is None else f", {place(at, nb.cells[at])}"
             found.append(f"{shown(path)}{where}: {message}")
+    if shaped and path.resolve().parent == ROOT / "recipes":
+        found += [f"{shown(path)}: {message}" for message in recipes.findings(nb)]
     return found
 
 
@@ -535,25 +540,30 @@ def check(paths: list[Path]) -> int:
 
 
 def chapters() -> list[Path]:
-    """The notebooks of the book, published or not, and the template of a new one."""
-    return sorted((ROOT / "chapters").glob("*.ipynb"))
+    """The chapters, published or not, and the template of a new one."""
+    return listed("chapters")
+
+
+def listed(*folders: str, root: Path = ROOT) -> list[Path]:
+    """The notebooks of some folders of `root`, by default of all that have notebooks."""
+    return [path for folder in folders or FOLDERS for path in sorted((root / folder).glob("*.ipynb"))]
 
 
 def find(name: str) -> Path:
-    """The notebook of a topic's name or of a path."""
-    for path in (Path(name), ROOT / name, ROOT / "chapters" / f"{name}.ipynb"):
+    """The notebook of a topic's or a recipe's name, or of a path."""
+    for path in (Path(name), ROOT / name, *(ROOT / folder / f"{name}.ipynb" for folder in FOLDERS)):
         if path.suffix == ".ipynb" and path.is_file() and path.resolve().is_relative_to(ROOT):
             return path
-    have = ", ".join(path.stem for path in chapters()) or "none yet"
-    raise argparse.ArgumentTypeError(f"no chapter {name!r}; there are: {have}")
+    have = ", ".join(path.stem for path in listed()) or "none yet"
+    raise argparse.ArgumentTypeError(f"no notebook {name!r}; there are: {have}")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.notebooks", description="Execute or check.")
     parser.add_argument("command", choices=["write", "check"])
-    parser.add_argument("names", nargs="*", type=find, help="ecoc, or a path; all chapters if none")
+    parser.add_argument("names", nargs="*", type=find, help="ecoc, or a path; all notebooks if none")
     arguments = parser.parse_args()
-    paths = arguments.names or chapters()
+    paths = arguments.names or listed()
     return write(paths) if arguments.command == "write" else check(paths)
 
 

@@ -1,11 +1,11 @@
-"""Keep the book's promise on the other Pythons: the tests of mcutils, and every chapter's printed lines.
+"""Keep the book's promise on the other Pythons: the tests of mcutils, and every notebook's printed lines.
 
     python -m tools.pythons
 
 Each promised Python but the one that runs this gets an environment of its own from the lock, in
 `_build/pythons`. A Python is one that runs: the shim of a version that is not installed is none.
 
-On the last of them the chapters run with other numerics: a line that is printed there as it is committed
+On the last of them the notebooks run with other numerics: a line that is printed there as it is committed
 depends neither on the version nor on the computer. Where no other Python is here, this one does it.
 """
 
@@ -18,6 +18,7 @@ import time
 
 from tools import environment, package, run
 from tools.environment import ROOT, THIS, Place
+from tools.notebooks import FOLDERS
 
 PROMISED = [(3, minor) for minor in range(50) if run.refusal((3, minor), None) is None]
 
@@ -26,22 +27,22 @@ PYTEST = (*run.PYTEST, "-q", "--no-mutants")
 
 
 def test(place: Place, numerics: dict[str, str]) -> int:
-    """Exit status of the tests, and of the chapters with some numerics, in an environment that is made."""
+    """Exit status of the tests, and of the notebooks with some numerics, in an environment that is made."""
     environment.ensure(place)
     variables = run.surroundings("test")
     variables.update(PATH=place.scripts + os.pathsep + variables["PATH"], VIRTUAL_ENV=str(place.folder))
-    runs = [(["--quick", "chapters", *package.tests_and_examples()], variables)]
+    runs = [(["--quick", *FOLDERS, *package.tests_and_examples()], variables)]
     if numerics:  # stored outputs may be those of the usual ones: all is executed
-        runs = [(["--quick", *package.tests_and_examples()], variables), (["chapters"], variables | numerics)]
+        runs = [(["--quick", *package.tests_and_examples()], variables), ([*FOLDERS], variables | numerics)]
     return max(
         subprocess.run([place.python, "-m", *PYTEST, *what], cwd=ROOT, env=env, check=False).returncode
         for what, env in runs
     )
 
 
-def chapters_with_other_numerics() -> int:
-    """Exit status of the chapters on this Python."""
-    return run.run([*PYTEST, "chapters"], run.surroundings("test") | run.OTHER_MACHINE)
+def notebooks_with_other_numerics() -> int:
+    """Exit status of the notebooks on this Python."""
+    return run.run([*PYTEST, *FOLDERS], run.surroundings("test") | run.OTHER_MACHINE)
 
 
 def main() -> int:
@@ -62,7 +63,7 @@ def main() -> int:
         report.append(f"  Python {name}: {outcome}, {time.monotonic() - start:.0f} s")
         failed = failed or code != 0
     if not here:
-        failed = chapters_with_other_numerics() != 0
+        failed = notebooks_with_other_numerics() != 0
         report.append(f"  other numerics, on this Python: {'FAILED' if failed else 'ok'}")
     print("\n" + "\n".join(report))
     if not here:

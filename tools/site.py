@@ -39,6 +39,7 @@ STATE = BUILD / "site.json"
 # outputs of chapters.
 FOLLOWED = (
     "chapters/",
+    "recipes/",
     "parts/",
     "appendix/",
     "mcutils/",

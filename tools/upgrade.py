@@ -169,16 +169,16 @@ def trial(folder: Path) -> tuple[bool, list[str]]:
         return not vulnerable, report
     print("\n".join(report), flush=True)  # and again at the end, below what the tests print
 
-    chapters = sorted((folder / "chapters").glob("*.ipynb"))
-    old = {path: nbformat.read(path, as_version=4) for path in chapters}
+    paths = notebooks.listed(root=folder)
+    old = {path: nbformat.read(path, as_version=4) for path in paths}
     executed = command(folder, "notebooks")
     lines = []
-    for path in chapters:
+    for path in paths:
         if here := moved(old[path], nbformat.read(path, as_version=4)):
-            lines += [f"chapters/{path.name}", *(f"  {line}" for line in here)]
+            lines += [path.relative_to(folder).as_posix(), *(f"  {line}" for line in here)]
     report += ["", "Printed lines that moved:", *(lines or ["none"])]
     if not executed:
-        report.append("not all chapters could be executed: see above")
+        report.append("not all notebooks could be executed: see above")
     passed = command(folder, "test")
     report += ["", "Tests:", "all passed" if passed else "not all passed: see above"]
     return executed and passed and not lines and not vulnerable, report

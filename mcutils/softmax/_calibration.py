@@ -23,12 +23,12 @@ from ..reduction import OneVsOne, pairs
 from ._coupling import pairwise_coupling
 from ._temperature import temperature
 
-# What WithProbabilities keeps a pair's probability away from 0 and 1, as LIBSVM does.
-_LEAST_PAIR = 1e-7
+# What WithProbabilities keeps probabilities away from 0, and those of a pair from 1, as LIBSVM does.
+_LEAST = 1e-7
 
 
 class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    r"""Probabilities from a classifier that has scores.
+    r"""Probabilities from a classifier that has scores, or probabilities of its own.
 
     The probabilities are fitted to scores of examples that the classifier was not trained on: each fold of a
     cross-validation is scored by a clone trained on the others. The classifier that predicts is trained on
@@ -37,7 +37,9 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator
-        A classifier with ``decision_function``; for "coupling" a :class:`mcutils.reduction.OneVsOne`.
+        A classifier with ``decision_function``, or else with ``predict_proba``, as naive Bayes or a forest:
+        then the scores are the logarithms of its probabilities, none less than 1e-7. For "coupling" a
+        :class:`mcutils.reduction.OneVsOne`.
     method : {"temperature", "coupling"}
         ``"temperature"``: the softmax of the scores over one :func:`temperature`, with smoothed targets; of
         two classes with the one score f, those of (0, f). ``"coupling"``: a temperature for each pair of
@@ -119,9 +121,9 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             integer(self.cv, "cv", 2)
         coupling = self.method == "coupling"
         given = self.estimator
-        able = isinstance(given, OneVsOne) if coupling else hasattr(given, "decision_function")
+        able = isinstance(given, OneVsOne) if coupling else _has_scores(given)
         if isinstance(given, type) or not able:
-            wanted = "be a OneVsOne" if coupling else "have decision_function"
+            wanted = "be a OneVsOne" if coupling else "have decision_function or predict_proba"
             raise ValueError(f"estimator must {wanted} for {self.method!r}, found {given!r}")
         labels: NDArray[Any] = validate_data(self, X="no_validation", y=y)
         X = selectable(X)
@@ -225,7 +227,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 for one, f in zip(self.temperatures_, scores.T, strict=True)
             ]
         )
-        return pairwise_coupling(np.clip(duels, _LEAST_PAIR, 1 - _LEAST_PAIR)).probabilities
+        return pairwise_coupling(np.clip(duels, _LEAST, 1 - _LEAST)).probabilities
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of the largest probability, the first if there are several.
@@ -252,11 +254,18 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
+def _has_scores(classifier: Any) -> bool:
+    return hasattr(classifier, "decision_function") or hasattr(classifier, "predict_proba")
+
+
 def _score(classifier: Any, method: str, X: Any) -> Floats:
     """Scores of all classes, or of all pairs."""
     if method == "coupling":
         scores_of_pairs: Floats = np.asarray(classifier.column_scores(X), dtype=np.float64)
         return scores_of_pairs
+    if not hasattr(classifier, "decision_function"):
+        logarithms: Floats = np.log(np.maximum(classifier.predict_proba(X), _LEAST))
+        return logarithms
     scores = np.asarray(classifier.decision_function(X), dtype=np.float64)
     return np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores
 

@@ -99,7 +99,7 @@ class ExecutionTimes(Table):
             yaml.safe_load(Path(self.env.srcdir, "_toc.yml").read_text("utf-8"))
         ):
             path = Path(self.env.srcdir, f"{document}.ipynb")
-            if not path.exists():
+            if path.parent.name != "chapters" or not path.exists():
                 continue
             self.env.note_dependency(str(path))
             self.env.note_dependency(str(stored.entry(path)))

@@ -110,7 +110,7 @@ def mark_contents(
 def porch(app: Sphinx, doctree: nodes.document) -> None:
     """The line below the title: how long it takes, what it builds on, its module; and the layers' switch."""
     path = Path(app.env.doc2path(app.env.docname))
-    if path.suffix != ".ipynb":
+    if path.suffix != ".ipynb" or path.parent.name != "chapters":
         return
     nb = notebooks.read(path)
     heading = next(iter(doctree.findall(nodes.title)), None)
