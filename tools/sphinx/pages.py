@@ -6,7 +6,7 @@
   seen, no roles that have been withdrawn. They repair what other extensions write.
 - A sidebar that folds by part, and a foot that says who wrote the book, which version it is and where an
   error is reported.
-- The icons' font, and a Binder button where the configuration names a repository.
+- The icons' font.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from mcutils import __version__
+from tools import package
 from tools.sphinx import katex
 from tools.stored import ROOT
 
@@ -185,29 +185,11 @@ def parts_of(contents: str) -> list[Part]:
     return [part for part in parts if part.caption or part.pages]
 
 
-def released() -> str:
-    """The date of this version. That of the build would make two builds differ."""
-    citation = ROOT / "CITATION.cff"
-    found = citation.exists() and re.search(
-        r'^date-released: *"?([\d-]+)', citation.read_text(encoding="utf-8"), re.MULTILINE
-    )
-    return found[1] if found else ""
-
-
 def help_templates(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     context.setdefault("book", {})
-    context |= {"book_version": __version__, "book_date": released(), "parts_of": parts_of}
-
-
-def offer_binder(app: Sphinx, config: Config) -> None:
-    """The theme cannot launch what it has no address of, and fails if it should."""
-    options = config.html_theme_options
-    if options.get("repository_url"):
-        binder = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
-        options.setdefault("launch_buttons", binder)
-        options.setdefault("repository_branch", "main")
+    context |= {"book_version": __version__, "book_date": package.released(), "parts_of": parts_of}
 
 
 def copy_icons(app: Sphinx) -> None:
@@ -218,7 +200,6 @@ def copy_icons(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(NoIdTwice)
-    app.connect("config-inited", offer_binder)
     app.connect("builder-inited", copy_icons)
     app.connect("html-page-context", describe)
     app.connect("html-page-context", repair)
