@@ -152,7 +152,11 @@ class RunPackage(Told):
         wheel = folders.wheel_name()
         return f"""\
 1. Download {self.download(wheel)}.
-2. In a terminal, in the folder where it lies: `pip install ./{wheel}`
+2. In a terminal, in the folder where it lies:
+
+   ```bash
+   pip install ./{wheel}
+   ```
 
 The distribution is called `{package.project()["name"]}`, the import `mcutils`. Do not `pip install mcutils`:
 on the Python Package Index that name belongs to a different project."""
