@@ -24,6 +24,8 @@ def copy_to(folder: Path, *chapters: str) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("conftest.py", "pyproject.toml", "requirements.lock", "CITATION.cff"):
         shutil.copy(ROOT / name, folder)
+    for name in ("requirements.txt", "README.md", "LICENSE"):  # what a chapter's folder needs
+        shutil.copy(ROOT / name, folder)
     for name in ("_table.py", "_checks.py", "_typing.py"):  # what a table of results needs
         shutil.copy(ROOT / "mcutils" / name, folder / "mcutils")
     # the rules for chapters of the book ask for more than a small chapter has: tests/test_edition.py

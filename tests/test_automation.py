@@ -13,7 +13,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from tools import environment, package, run
+from tools import environment, folders, package, run
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKFLOWS = {path.name: path for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
@@ -85,6 +85,8 @@ def unknown_commands(script: str) -> list[str]:
 
 
 def exists(words: list[str]) -> bool:
+    if words[0] == "git":
+        return True
     if words[0] == "make":
         return words[1:] and set(words[1:]) <= {name for name, _ in run.COMMANDS}
     if words[:2] == ["python", "-m"]:
@@ -133,7 +135,36 @@ def test_a_job_ends_and_runs_actions_of_a_known_version(job):
         assert re.fullmatch(r"actions/[\w-]+@v\d+", step.get("uses", "actions/none@v0"))
     # whoever may write does not run the repository's code
     if "permissions" in job:
-        assert not any("run" in step or "checkout" in str(step) for step in job["steps"])
+        assert not any("checkout" in str(step) for step in job["steps"])
+        lines = [line for step in job["steps"] for line in step.get("run", "").splitlines()]
+        assert all(line.startswith("git ") for line in lines)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a bash script")
+def test_the_notebooks_for_colab_go_to_the_branch_that_their_links_name(tmp_path):
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]["config"]
+    branch = config["html_context"]["run"]["notebooks_branch"]
+    steps = [
+        *workflow("site.yml")["jobs"]["build"]["steps"],
+        *workflow("site.yml")["jobs"]["notebooks"]["steps"],
+    ]
+    (put,) = [step["with"] for step in steps if "upload-artifact" in step.get("uses", "")]
+    (get,) = [step["with"] for step in steps if "download-artifact" in step.get("uses", "")]
+    assert put["path"] == f"_build/html/{folders.FOLDER}/{folders.COLAB}"
+    assert put["name"] == get["pattern"]
+    script = next(step["run"] for step in reversed(steps) if "run" in step)
+    subprocess.run(["git", "init", "--quiet", "--bare", "there"], cwd=tmp_path, check=True)
+    for chapter in ("bound", "tree"):  # twice: the branch keeps nothing of the first time
+        work = tmp_path / chapter
+        work.mkdir()
+        (work / f"{chapter}.ipynb").write_text("{}", encoding="utf-8")
+        environment = {**os.environ, "ADDRESS": str(tmp_path / "there")}
+        subprocess.run(
+            ["bash", "-e", "-c", script], cwd=work, env=environment, check=True, capture_output=True
+        )
+    listed = ["git", "-C", "there", "log", "--format=", "--name-only", branch]
+    found = subprocess.run(listed, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert found.split() == ["tree.ipynb"]
 
 
 # -- git hooks ---------------------------------------------------------------------------------

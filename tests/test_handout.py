@@ -1,4 +1,4 @@
-"""Hand-outs: chapters for a class, without a word of a solution, and complete otherwise."""
+"""Hand-outs: chapters without what only the site reads; for a class, without a word of a solution."""
 
 import ast
 import builtins
@@ -20,6 +20,9 @@ QUICKEST = ROOT / "chapters" / "bound.ipynb"  # seconds; and it reads a file of 
 
 SOLUTION = re.compile(r"[`:]{3,}\{solution-start\}.*?\{solution-end\}", re.DOTALL)
 LABEL = re.compile(r":label: (ex-[\w-]+)")
+EXERCISE = re.compile(r"^#### Exercise.* `(ex-[\w-]+)`$", re.MULTILINE)
+MYST = re.compile(r"^.*([`:]{3,}\{|\{[\w:]+\}`|^\([\w-]+\)=).*", re.MULTILINE)
+MACRO = re.compile(rf"\\({'|'.join(name[1:] for name in notebooks.macros())})(?![A-Za-z])")
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +50,19 @@ def leaks(nb, result) -> set[str]:
     return {piece for piece in solved if piece in written and piece not in elsewhere}
 
 
+def left_over(nb) -> list[str]:
+    """What only the site understands: directives, roles, targets, macros, metadata; and outputs."""
+    found = []
+    for cell in nb.cells:
+        found += {"sources", "errata", "witnesses", "mutants", "tags"} & cell.metadata.keys()
+        if cell.cell_type == "code":
+            found += [cell.id] if cell.outputs or cell.execution_count else []
+        else:
+            found += [line[0] for line in MYST.finditer(cell.source)]
+            found += [tex for tex, _ in formulas(cell.source) if MACRO.search(tex)]
+    return found
+
+
 def formulas(source: str):
     """The formulas of a Markdown cell, and whether each is displayed."""
     source = re.sub(r"(`+)[^`].*?\1", "", source, flags=re.DOTALL)
@@ -62,14 +78,40 @@ def test_no_solution_is_left_and_every_exercise_is(path, book):
     assert leaks(nb, result) == set()
     exercises = set(LABEL.findall(everything(nb)))
     assert exercises
-    assert exercises <= set(re.findall(r"\*\* `(ex-[\w-]+)`", everything(result)))
-    assert all(
-        cell.outputs == [] and cell.execution_count is None for _, cell in notebooks.code_cells(result)
-    )
+    assert exercises <= set(EXERCISE.findall(everything(result)))
+    assert left_over(result) == []
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_for_one_reader_every_solution_is_there_and_folded(path, book):
+    nb = notebooks.read(path)
+    result, _ = handout.handout(path, book, solutions=True)
+    nbformat.validate(result)
+    assert left_over(result) == []
+    solved = re.findall(r"\{solution-start\} (ex-[\w-]+)", everything(nb))
+    folded = [cell for cell in result.cells if cell.metadata.get("jp-MarkdownHeadingCollapsed")]
+    assert [cell.source for cell in folded] == [f"##### Solution of `{label}`" for label in solved]
+    assert set(solved) <= set(EXERCISE.findall(everything(result)))
+    code = [cell.source for _, cell in notebooks.code_cells(nb) if "remove-cell" not in notebooks.tags(cell)]
+    assert len(list(notebooks.code_cells(result))) == len(code)
+    # what JupyterLab hides with a solution is what stands between its marks
+    shown, is_folded = [], False
     for cell in result.cells:
-        assert not {"sources", "errata", "witnesses", "mutants", "tags"} & cell.metadata.keys()
-        if cell.cell_type == "markdown":
-            assert not re.search(r"^[>\s]*[`:]{3,}\{|\{[\w:]+\}`|^\([\w-]+\)=", cell.source, re.MULTILINE)
+        if cell.cell_type == "markdown" and re.match(r"#{1,5} ", cell.source):
+            is_folded = "jp-MarkdownHeadingCollapsed" in cell.metadata
+        shown += [] if is_folded else [cell]
+    seen = nbformat.v4.new_notebook(cells=shown)
+    assert leaks(nb, seen) == set()
+    assert EXERCISE.findall(everything(seen)) == EXERCISE.findall(everything(result))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["```{note} A\n```", "> :::{prf:theorem}", "as {prf:ref}`a`", "(sec-a)=", "$\\R^2$", "$$\n\\norm{x}\n$$"],
+)
+def test_what_only_the_site_reads_would_be_found(text):
+    cell = nbformat.v4.new_markdown_cell(f"Words.\n\n{text}\n")
+    assert left_over(nbformat.v4.new_notebook(cells=[cell]))
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
@@ -191,14 +233,35 @@ def test_what_becomes_of_the_directives(tmp_path):
     assert "CC BY 4.0" in origin
     assert rest == [
         "> **Quiz: one**\n> \n> Which?\n> \n> 1. a\n> 2. b",
-        "***\n\n**Exercise (Warm-up: two)** `ex-small`\n\nAdd.",
+        "#### Exercise (Warm-up: two) `ex-small`\n\nAdd.",
         "## After",
         "import math",
     ]
 
 
 def test_answers_of_quizzes_stay_if_asked_for(tmp_path):
-    assert "> > **2.** So." in everything(small(tmp_path, quiz=True))
+    answer = "> <details><summary>Answer</summary>\n> \n> **2.** So.\n> \n> </details>"
+    assert answer in everything(small(tmp_path, quiz=True))
+
+
+def test_a_solution_stays_open_where_something_else_would_be_folded_with_it(tmp_path):
+    """JupyterLab folds until the next heading."""
+    solution = "##### Solution of `ex-small`"
+
+    def folded(cells) -> bool:
+        result = small(tmp_path, cells, solutions=True)
+        (cell,) = [cell for cell in result.cells if cell.source == solution]
+        is_folded = cell.metadata.get("jp-MarkdownHeadingCollapsed", False)
+        assert ("***" in [cell.source for cell in result.cells]) != is_folded  # a line where an open one ends
+        return is_folded
+
+    ended = [cell.replace("\n\n## After", "") for cell in SMALL[:-1]]
+    assert folded(SMALL)
+    assert folded(ended)
+    assert folded([*ended, "% why\n(sec-after)=\n## After"])
+    assert not folded([*ended, "import math"])
+    assert not folded([*ended, "After."])
+    assert not folded([cell.replace("\n\n## After", "\n\nAfter.") for cell in SMALL])
 
 
 def test_a_solution_that_leaked_would_be_found(tmp_path):

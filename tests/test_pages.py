@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import zipfile
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from tools.sphinx.bundle import used
 from tools.sphinx.pages import parts_of
 
 REPOSITORY = "https://github.com/somebody/book"
-SITE = "https://book.example.org/"
+SITE = "https://somebody.example/book/"
 
 PAGE = """# A page with everything
 
@@ -95,10 +96,6 @@ class Page(HTMLParser):
 
     def all(self, tag: str, **wanted: str) -> list[dict[str, str | None]]:
         return [a for t, a in self.elements if t == tag and wanted.items() <= a.items()]
-
-    def figures(self) -> list[dict[str, str | None]]:
-        """The images but the theme's."""
-        return [a for a in self.all("img") if "Binder" not in (a["alt"] or "")]
 
     def properties(self) -> dict[str, str]:
         """What other sites show of the page."""
@@ -376,7 +373,7 @@ def test_icons_are_few_and_all_of_them_are_there(book: Path, pages: dict[str, Pa
     theme = (static / "styles" / "pydata-sphinx-theme.css").read_text(encoding="utf-8")
     read_me = (ROOT / "web" / "vendor" / "fontawesome" / "README.md").read_text(encoding="utf-8")
     kept = set(re.findall(r"\bf[0-9a-f]{3}\b", read_me))
-    assert {"fa-sun", "fa-magnifying-glass", "fa-download"} <= used
+    assert {"fa-sun", "fa-magnifying-glass"} <= used
     for icon in used:
         glyph = re.search(rf'\.{icon}::?before[^{{}}]*{{content:"\\?(\w+)"', theme)
         assert glyph, icon
@@ -470,15 +467,15 @@ def test_icon_of_the_site(book: Path, pages: dict[str, Page]):
 
 @pytest.mark.ci
 def test_figures_have_their_place_before_they_come(pages: dict[str, Page]):
-    (figure,) = pages["chapters/toy"].figures()
+    (figure,) = pages["chapters/toy"].all("img")
     assert figure["loading"] == "lazy"
     assert int(figure["width"] or 0) > int(figure["height"] or 0) > 100
 
 
 @pytest.mark.ci
 def test_a_figure_of_a_chapter_on_another_page(pages: dict[str, Page]):
-    (there,) = pages["chapters/toy"].figures()
-    (here,) = pages["appendix/everything"].figures()
+    (there,) = pages["chapters/toy"].all("img")
+    (here,) = pages["appendix/everything"].all("img")
     assert here["alt"] == there["alt"]
     assert (here["width"], here["height"]) == (there["width"], there["height"])
     assert "loading" not in here  # nothing stands above it that would be further up
@@ -486,12 +483,26 @@ def test_a_figure_of_a_chapter_on_another_page(pages: dict[str, Page]):
 
 
 @pytest.mark.ci
-def test_every_chapter_can_be_downloaded_and_run(book: Path, pages: dict[str, Page]):
+def test_every_chapter_says_how_it_is_run(book: Path, pages: dict[str, Page]):
+    html = book / "_build" / "html"
+    for name, page in pages.items():
+        menus = page.all("details", **{"class": "run-menu"})
+        assert len(menus) == name.startswith("chapters/"), name
+        # the theme's own, whose notebook does not run alone
+        assert "_sources/" not in page.text
+        assert "dropdown-toggle" not in page.text
     links = [a["href"] or "" for a in pages["chapters/toy"].all("a")]
     assert f"https://mybinder.org/v2/gh/{REPOSITORY[-13:]}/main?urlpath=lab/tree/chapters/toy.ipynb" in links
-    assert "../_sources/chapters/toy.ipynb" in links
-    downloaded = book / "_build" / "html" / "_sources" / "chapters" / "toy.ipynb"
-    assert downloaded.read_bytes() == (book / "chapters" / "toy.ipynb").read_bytes()
+    colab = f"https://colab.research.google.com/github/{REPOSITORY[-13:]}/blob/notebooks/toy.ipynb"
+    assert colab in links
+    assert f"{SITE}run/toy.zip" in (html / "run" / "colab" / "toy.ipynb").read_text(encoding="utf-8")
+    downloads = [a["href"] or "" for a in pages["chapters/toy"].all("a") if "download" in a]
+    (wheel,) = (html / "run").glob("*.whl")
+    assert downloads == ["../run/toy.zip", f"../run/{wheel.name}"]
+    with zipfile.ZipFile(html / "run" / "toy.zip") as archive:
+        inside = archive.namelist()
+    assert inside == [f"toy/{file}" for file in ("README.md", wheel.name, "requirements.txt", "toy.ipynb")]
+    assert "folders: 1 of 1 written" in (book / "_build" / "site.log").read_text(encoding="utf-8")
 
 
 def test_what_binder_needs_is_there():

@@ -9,14 +9,14 @@ unless `--quiz` asks for them.
 
 The folder has what the notebooks need: mcutils as a wheel that is built from here, a `requirements.txt` that
 names it, and below `files/` what their code reads from the repository.
+
+tools/folders.py writes chapters in the same way for those who learn alone: with solutions and answers.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-import shutil
-import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 import nbformat
 import yaml
+from hatchling.builders.wheel import WheelBuilder
 from nbformat import NotebookNode
 from pybtex.database import BibliographyData, Entry, parse_file
 
@@ -41,7 +42,7 @@ KINDS = {
     **dict.fromkeys(("exercise", "exercise-start"), "Exercise"),
     **dict.fromkeys(("solution", "solution-start"), "the solution of"),
 }
-DROPPED = {"comment", "target", "index", "exercise-end"}
+DROPPED = {"comment", "target", "index", "exercise-end", "solution-end"}
 KNOWN = {*KINDS, *DROPPED, "admonition", "dropdown", "list-table", "margin", "prf:proof"}
 WIDGET = re.compile(r"data-widget=|<script\b")
 ON_THE_SITE = "*On the site, an interactive figure stands here.*"
@@ -127,6 +128,7 @@ class Book:
     """What references can name."""
 
     root: Path
+    title: str
     labels: dict[str, Named] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)  # of the documents
     sources: BibliographyData = field(default_factory=BibliographyData)
@@ -134,7 +136,8 @@ class Book:
 
 def read(root: Path) -> Book:
     """All labels of a book."""
-    book = Book(root)
+    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    book = Book(root, config["title"])
     if (root / "references.bib").exists():
         book.sources = parse_file(str(root / "references.bib"))
     for path in sorted([*root.glob("chapters/*.ipynb"), *root.glob("*.md"), *root.glob("*/*.md")]):
@@ -230,18 +233,25 @@ class Handout:
             return self.table(block)
         if block.kind == "prf:proof":
             return self.proof(block)
-        if block.kind == "exercise-start":
-            return f"***\n\n{self.head(block)}"
+        if block.kind in ("exercise", "exercise-start"):
+            head = f"#### {self.title_of(block)}"
+            return f"{head}\n\n{self.markdown(block.inside)}" if block.inside else head
+        if block.kind in ("solution", "solution-start"):
+            head = f"{SOLUTION} of `{block.title}`"
+            return f"{head}\n\n{self.markdown(block.inside)}" if block.inside else head
         if block.kind in KINDS:
             return quoted(f"{self.head(block)}\n\n{self.markdown(block.inside)}")
         if block.kind == "margin":
             return quoted(f"*In the margin.* {self.markdown(block.inside)}")
-        if block.kind in ("admonition", "dropdown"):
+        if block.kind == "admonition":
             inside = block.inside
             if measure.is_quiz(block) and not self.quiz:
                 inside = tuple(part for part in inside if part.kind != "dropdown")
             title = self.text(block.title)
             return quoted(f"**{title}**\n\n{self.markdown(inside)}" if title else self.markdown(inside))
+        if block.kind == "dropdown":
+            summary = f"<summary>{self.text(block.title)}</summary>"
+            return f"<details>{summary}\n\n{self.markdown(block.inside)}\n\n</details>"
         raise Refusal(
             f"{self.document} has the directive {block.kind!r}, which hand-outs do not know; "
             f"they know {', '.join(sorted(KNOWN))}."
@@ -258,9 +268,11 @@ class Handout:
         return f" ({self.text(block.title)})" if block.title else ""
 
     def head(self, block: Block) -> str:
-        """The bold title of a statement or an exercise, and its label, by which the checks call it."""
-        label = block.options.get("label")
-        return f"**{KINDS[block.kind]}{self.brackets(block)}**" + (f" `{label}`" if label else "")
+        """The bold title of a statement, and its label, by which the checks call it."""
+        return f"**{KINDS[block.kind]}{self.brackets(block)}**{name_of(block)}"
+
+    def title_of(self, exercise: Block) -> str:
+        return f"Exercise{self.brackets(exercise)}{name_of(exercise)}"
 
     def table(self, block: Block) -> str:
         rows: list[list[str]] = []
@@ -381,6 +393,11 @@ class Handout:
         return "\n".join(["## References", "", *sorted(lines)])
 
 
+def name_of(block: Block) -> str:
+    label = block.options.get("label")
+    return f" `{label}`" if label else ""
+
+
 def cited_as(entry: Entry) -> tuple[str, str]:
     """The authors of a work, in short, and its year."""
     people = entry.persons.get("author") or entry.persons.get("editor") or []
@@ -403,28 +420,60 @@ def quoted(text: str) -> str:
 
 # -- the notebook ------------------------------------------------------------------------
 
+# One level below that of an exercise: JupyterLab folds what comes until the next heading that is not lower.
+SOLUTION = "##### Solution"
+FOLDED_HEADING = {"jp-MarkdownHeadingCollapsed": True}
+ENDS_A_SOLUTION = {"heading", "exercise", "exercise-start"}
 
-def kept(nb: NotebookNode) -> Iterator[Kept]:
-    """The cells of a hand-out, with their blocks; no solutions, and nothing that is for the site alone."""
+
+def kept(nb: NotebookNode, solutions: bool = False) -> Iterator[Kept]:
+    """The cells of a hand-out, with their blocks; nothing that is for the site alone."""
     solution = False
     for cell in nb.cells:
         if "remove-cell" in notebooks.tags(cell):
             continue
         if cell.cell_type != "markdown":
-            if not solution:
+            if solutions or not solution:
                 yield Kept(cell, ())
             continue
         blocks = []
         for block in measure.blocks(cell.source):
             if block.kind == "solution-start":
                 solution = True
-            if not solution and block.kind != "solution":
+            if solutions or not (solution or block.kind == "solution"):
                 blocks.append(block)
             if block.kind == "solution-end":
                 solution = False
         yield Kept(cell, tuple(blocks))
     if solution:
         raise Refusal("A solution begins that does not end: everything after it would be left out.")
+
+
+def not_folded(found: Iterable[Kept]) -> set[str]:
+    """The exercises whose solutions stay open: what follows is no heading, and would be folded with them."""
+    result, solution, ended = set(), "", False
+    for cell, blocks in found:
+        for block in blocks or (Block("code cell", cell.source),):
+            if ended and block.kind not in DROPPED | ENDS_A_SOLUTION:
+                result.add(solution)
+            if block.kind in ("solution", "solution-start"):
+                solution = block.title
+            if block.kind not in DROPPED or block.kind == "solution-end":
+                ended = block.kind in ("solution", "solution-end")
+    return result
+
+
+def pieces(blocks: tuple[Block, ...]) -> Iterator[tuple[Block, ...]]:
+    """The blocks of a cell in pieces, cut where a solution begins and ends: JupyterLab folds whole cells."""
+    begun: list[Block] = []
+    for block in blocks:
+        if block.kind in ("solution-start", "solution-end"):
+            yield tuple(begun)
+            yield (block,)
+            begun = []
+        else:
+            begun.append(block)
+    yield tuple(begun)
 
 
 def labelled_formulas(blocks: tuple[Block, ...]) -> Iterator[str]:
@@ -434,29 +483,44 @@ def labelled_formulas(blocks: tuple[Block, ...]) -> Iterator[str]:
         yield from labelled_formulas(block.inside)
 
 
-def handout(path: Path, book: Book, *, quiz: bool = False) -> tuple[NotebookNode, set[str]]:
-    """The notebook of a chapter for a class, and what its code reads from the repository."""
-    found = list(kept(notebooks.read(path)))
+def handout(
+    path: Path, book: Book, *, quiz: bool = False, solutions: bool = False
+) -> tuple[NotebookNode, set[str]]:
+    """The notebook of a chapter without the book, and what its code reads from the repository."""
+    quiz = quiz or solutions
+    found = list(kept(notebooks.read(path), solutions))
     document = path.resolve().relative_to(book.root).with_suffix("").as_posix()
+    stay_open = not_folded(found)
+    solution = ""
     writer = Handout(book, document, quiz)
     writer.number(found)
     cells: list[NotebookNode] = []
     files: set[str] = set()
     for cell, blocks in found:
         if cell.cell_type == "markdown":
-            if source := writer.markdown(blocks):
-                cells.append(nbformat.v4.new_markdown_cell(source, id=cell.id))
+            for number, piece in enumerate(pieces(blocks)):
+                first = piece[0].kind if piece else ""
+                solution = piece[0].title if first == "solution-start" else solution
+                source = writer.markdown(piece)
+                if first == "solution-end" and solution in stay_open:
+                    source = "***"
+                if source:
+                    is_folded = first == "solution-start" and solution not in stay_open
+                    metadata = FOLDED_HEADING if is_folded else {}
+                    name = f"{cell.id[:50]}-{number}" if number else cell.id
+                    cells.append(nbformat.v4.new_markdown_cell(source, id=name, metadata=metadata))
             continue
         files |= {read[1] for read in OUTSIDE.finditer(cell.source)}
         source = OUTSIDE.sub(lambda read: f"files/{read[1]}", cell.source)
         folded = set(notebooks.tags(cell)) & measure.FOLDED_CODE or measure.is_preparation(source)
-        metadata = {"jupyter": {"source_hidden": True}} if folded else {}
-        cells.append(nbformat.v4.new_code_cell(source, id=cell.id, metadata=metadata))
+        hidden = {"jupyter": {"source_hidden": True}} if folded else {}
+        cells.append(nbformat.v4.new_code_cell(source, id=cell.id, metadata=hidden))
         if figure := cell.metadata.get("mystnb", {}).get("figure"):
             caption = f"**Figure {writer.figures[figure['name']]}.** {writer.text(figure['caption'])}"
             cells.append(nbformat.v4.new_markdown_cell(caption, id=f"{cell.id[:50]}-caption"))
     if cells:
-        cells.insert(1, nbformat.v4.new_markdown_cell(origin(book, quiz=quiz), id="handout-origin"))
+        origin = about(book, quiz=quiz, solutions=solutions)
+        cells.insert(1, nbformat.v4.new_markdown_cell(origin, id="handout-origin"))
     if writer.cited:
         cells.append(nbformat.v4.new_markdown_cell(writer.references(), id="handout-references"))
     result = nbformat.v4.new_notebook(cells=cells, metadata=nbformat.from_dict(notebooks.METADATA))
@@ -464,17 +528,27 @@ def handout(path: Path, book: Book, *, quiz: bool = False) -> tuple[NotebookNode
     return result, files
 
 
-def origin(book: Book, *, quiz: bool) -> str:
+TERMS = "Text: CC BY 4.0; code: BSD 3-Clause."
+
+
+def about(book: Book, *, quiz: bool, solutions: bool) -> str:
     """Whence it comes, and under which terms: the licences ask for it."""
-    title = yaml.safe_load((book.root / "_config.yml").read_text(encoding="utf-8"))["title"]
-    answers = "without solutions" if quiz else "without solutions and answers"
-    return (
-        f"*A chapter of “{title}”, {answers}. Text: CC BY 4.0; code: BSD 3-Clause. "
-        "Code that is folded opens with a click on the bar at its left.*"
+    without = "" if solutions else ", without solutions" if quiz else ", without solutions and answers"
+    folded = "Code that is folded opens with a click on its dots" + (
+        "; the solution of an exercise, with a click on the words below its title." if solutions else "."
     )
+    return f"*A chapter of “{book.title}”{without}. {TERMS} {folded}*"
 
 
 # -- the folder --------------------------------------------------------------------------
+
+
+def pythons() -> str:
+    """Those that the book runs on, as "3.11, 3.12 or 3.13"."""
+    prefix = "Programming Language :: Python :: 3."
+    classifiers = package.project()["classifiers"]
+    *others, last = [f"3.{each.removeprefix(prefix)}" for each in classifiers if each.startswith(prefix)]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def requirements(wheel: str) -> str:
@@ -489,7 +563,7 @@ def requirements(wheel: str) -> str:
     lines = [pin for pin in pins if pin.split("==")[0].lower() in names]
     return "\n".join(
         [
-            "# Python 3.11 to 3.13. In this folder: pip install -r requirements.txt, then jupyter lab",
+            f"# Python {pythons()}. In this folder: pip install -r requirements.txt, then jupyter lab",
             f"./{wheel}[{','.join(extras)}]",
             *lines,
             "",
@@ -498,37 +572,27 @@ def requirements(wheel: str) -> str:
 
 
 def build_wheel(folder: Path) -> str:
-    """Build mcutils into the folder, without asking a network; its name."""
+    """Build mcutils into the folder, always with the same bytes and without asking a network; its name."""
     for old in folder.glob("*.whl"):
         old.unlink()
-    command = [
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "-w",
-        str(folder),
-        str(ROOT),
-    ]
-    built = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
-    wheels = [path.name for path in folder.glob("*.whl")]
-    if built.returncode or len(wheels) != 1:
-        raise Refusal(f"The wheel of mcutils could not be built:\n{built.stderr.strip()}")
-    return wheels[0]
+    (built,) = WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"])
+    return Path(built).name
+
+
+def files_of(name: str) -> dict[str, bytes]:
+    """A file, or a folder of them, that a chapter reads: paths beside its notebook, and contents."""
+    source = ROOT / name
+    if not source.exists():
+        raise Refusal(f"A chapter reads ../{name}, which is not there.")
+    paths = sorted(path for path in source.rglob("*") if path.is_file()) if source.is_dir() else [source]
+    return {f"files/{path.relative_to(ROOT).as_posix()}": path.read_bytes() for path in paths}
 
 
 def copy(name: str, folder: Path) -> None:
-    """Copy a file, or a folder of them, that a chapter reads."""
-    source, target = ROOT / name, folder / "files" / name
-    if not source.exists():
-        raise Refusal(f"A chapter reads ../{name}, which is not there.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_dir():
-        shutil.copytree(source, target, dirs_exist_ok=True)
-    else:
-        shutil.copy(source, target)
+    """Put what a chapter reads beside its notebook."""
+    for path, content in files_of(name).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
 
 
 def main(arguments: list[str] | None = None) -> int:

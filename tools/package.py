@@ -42,6 +42,15 @@ def project() -> dict[str, Any]:
     return found
 
 
+def released() -> str:
+    """The date of this version, or "". That of a build would make two builds differ."""
+    citation = ROOT / "CITATION.cff"
+    found = citation.exists() and re.search(
+        r'^date-released: *"?([\d-]+)', citation.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return found[1] if found else ""
+
+
 def lowest(project: dict[str, Any]) -> tuple[tuple[int, ...], list[str]]:
     """The lowest Python of the declared ranges, and the lowest version of every dependency."""
     extras = project.get("optional-dependencies", {}).values()
@@ -75,26 +84,34 @@ def pytest_arguments() -> list[str]:
     return [*options, *tests_and_examples()]
 
 
-def test(interpreter: Interpreter, pip_options: list[str], pytest_options: list[str], folder: str) -> int:
-    """Exit status of the tests, in an environment that is made in the folder."""
-    variables = {
-        name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")
-    }
+def variables() -> dict[str, str]:
+    """Those of this process, without what would show another Python the modules of this one."""
+    return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+
+
+def install(interpreter: Interpreter, wanted: list[str], folder: str, working: Path = ROOT) -> Place:
+    """Make an environment in the folder, with what pip installs for these words."""
     # The pip of the book: a bare Debian has none. It runs out of its wheel, as in tools.environment.
     wheel = environment.vendored_pip(environment.LOCK.read_text(encoding="utf-8"))
     place = Place(Path(folder), interpreter, environment.HERE.log)
     environment.create(place)
     pip = [place.python, "-m", "pip", "--disable-pip-version-check"]
-    mcutils = ".[" + ",".join(project()["optional-dependencies"]) + "]"
     subprocess.run(
-        [*pip, "install", *pip_options, mcutils, *TESTS_NEED],
-        cwd=ROOT,
-        env={**variables, "PYTHONPATH": str(wheel)},
+        [*pip, "install", *wanted],
+        cwd=working,
+        env={**variables(), "PYTHONPATH": str(wheel)},
         check=True,
     )
+    return place
+
+
+def test(interpreter: Interpreter, pip_options: list[str], pytest_options: list[str], folder: str) -> int:
+    """Exit status of the tests, in an environment that is made in the folder."""
+    mcutils = ".[" + ",".join(project()["optional-dependencies"]) + "]"
+    place = install(interpreter, [*pip_options, mcutils, *TESTS_NEED], folder)
     # -P: without it Python would look into this folder first, and find the mcutils that is not installed
     tests = [place.python, "-P", "-m", "pytest", *pytest_options, *pytest_arguments()]
-    return subprocess.run(tests, cwd=ROOT, env=variables, check=False).returncode
+    return subprocess.run(tests, cwd=ROOT, env=variables(), check=False).returncode
 
 
 def main(pip_options: list[str]) -> int:

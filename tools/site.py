@@ -44,10 +44,14 @@ FOLLOWED = (
     "appendix/",
     "mcutils/",
     "index.md",
+    "README.md",  # stands in the wheel of mcutils
     "errata.yml",
     "sources.yml",
     "results/",
 )
+
+# lines of Sphinx's log that are shown while it works
+SHOWN = ("to be executed: ", "folders: ")
 
 PROCESSES = min(4, os.cpu_count() or 1)
 
@@ -58,7 +62,6 @@ UNSEEN = (
     "experiments/",
     "benchmarks/",
     "chapters/_template.ipynb",
-    "README.md",
     "CONTRIBUTING.md",
     "MAINTAINING.md",
     "CHANGELOG.md",
@@ -148,7 +151,7 @@ def build() -> int:
             assert run.stdout is not None
             for line in run.stdout:
                 log.write(line)
-                if line.startswith("to be executed: "):
+                if line.startswith(SHOWN):
                     print(line, end="", flush=True)
         complaints.seek(0)
         found = readable(complaints.read())

@@ -17,6 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from tools import measure, notebooks, stored
+from tools.sphinx import launch
 from tools.sphinx.api import PAGES, link_to_document
 from tools.sphinx.folds import fold
 
@@ -108,7 +109,7 @@ def mark_contents(
 
 
 def porch(app: Sphinx, doctree: nodes.document) -> None:
-    """The line below the title: how long it takes, what it builds on, its module; and the layers' switch."""
+    """The line below the title: how long it takes, what it builds on, its module; a switch, menus."""
     path = Path(app.env.doc2path(app.env.docname))
     if path.suffix != ".ipynb" or path.parent.name != "chapters":
         return
@@ -138,6 +139,7 @@ def porch(app: Sphinx, doctree: nodes.document) -> None:
         line += nodes.Text(" · in the library: ")
         line += link_to_document(f"{PAGES}{module}", app.env.docname, f"mcutils.{module}")
     box = nodes.container("", nodes.raw("", SWITCH, format="html"), line, classes=["porch"])
+    box += nodes.raw("", launch.menu(app, app.env.docname), format="html")
     box += nodes.raw("", PRINT, format="html")
     heading.parent.insert(heading.parent.index(heading) + 1, box)
 

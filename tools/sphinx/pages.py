@@ -8,7 +8,7 @@
   seen, no roles that have been withdrawn. They repair what other extensions write.
 - A sidebar that folds by part, and a foot that says who wrote the book, which version it is and where an
   error is reported; on the first page `{about-book}` says it.
-- The icons' font, and a Binder button where the configuration names a repository.
+- The icons' font.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 from mcutils import __version__
-from tools import parts, preview
+from tools import package, parts, preview
 from tools.sphinx import katex
 from tools.stored import ROOT
 
@@ -203,15 +203,6 @@ def parts_of(contents: str) -> list[Part]:
     return [part for part in parts if part.caption or part.pages]
 
 
-def released() -> str:
-    """The date of this version. That of the build would make two builds differ."""
-    citation = ROOT / "CITATION.cff"
-    found = citation.exists() and re.search(
-        r'^date-released: *"?([\d-]+)', citation.read_text(encoding="utf-8"), re.MULTILINE
-    )
-    return found[1] if found else ""
-
-
 def facts(config: Config) -> dict[str, Any]:
     """What the templates say of the book; what the configuration leaves empty is empty."""
     site = config.html_baseurl
@@ -219,7 +210,7 @@ def facts(config: Config) -> dict[str, Any]:
         "book": config.html_context.get("book", {}),
         "book_title": config.html_title or config.project,
         "book_version": __version__,
-        "book_date": released(),
+        "book_date": package.released(),
         "book_repository": config.html_theme_options.get("repository_url", ""),
         "book_site": site,
         # other sites take no address that is not absolute
@@ -251,15 +242,6 @@ def tell(self: HTML5Translator, node: about_book) -> None:
     raise nodes.SkipNode
 
 
-def offer_binder(app: Sphinx, config: Config) -> None:
-    """The theme cannot launch what it has no address of, and fails if it should."""
-    options = config.html_theme_options
-    if options.get("repository_url"):
-        binder = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
-        options.setdefault("launch_buttons", binder)
-        options.setdefault("repository_branch", "main")
-
-
 def copy_icons(app: Sphinx) -> None:
     if app.builder.format == "html":
         target = Path(app.outdir) / "_static" / "icons"
@@ -270,7 +252,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(about_book, html=(tell, None))
     app.add_directive("about-book", AboutBook)
     app.add_post_transform(NoIdTwice)
-    app.connect("config-inited", offer_binder)
     app.connect("builder-inited", copy_icons)
     app.connect("html-page-context", describe)
     app.connect("html-page-context", repair)
