@@ -31,7 +31,7 @@ number chosen with its help needs a form that is uniform in it, and the function
 ... )
 Traceback (most recent call last):
     ...
-ValueError: rho=0.5 was chosen from the data, ... fixed before: set uniform_in_rho=True
+ValueError: rho=0.5 was chosen from the data ... fixed before: set uniform_in_rho=True
 """
 
 from collections.abc import Mapping
