@@ -517,7 +517,7 @@ globalThis.mcProbe = (() => {
 
   // ---- on paper ----
 
-  const OFF_PAPER = ".mc-widget, .quiz-feedback, .katex, dialog, nav, footer, .hidden, summary";
+  const OFF_PAPER = ".mc-widget, .run-menu, .quiz-feedback, .katex, dialog, nav, footer, .hidden, summary";
 
   function unprinted() {
     const lost = all("h1, h2, h3, h4, p, figure, table", article()).filter(
