@@ -44,15 +44,15 @@ def test_each_has_the_number_of_its_place():
 
 
 def test_the_overview_lists_each_with_its_problem(tmp_path: Path, recipe: NotebookNode):
-    lines = list(pages.listing(pages.files(ROOT)))
+    lines = list(pages.listing(pages.files(ROOT), "({})".format))
     heads = [line for line in lines if "{doc}" in line]
     assert heads == [f"{n}. {{doc}}`/{name}`" for n, name in enumerate(toc_of_recipes(), 1)]
-    assert "    Some classes are rare, and the classifier hardly ever predicts them." in lines
+    assert "    Some classes are rare, and the classifier hardly ever predicts them. (imbalanced)" in lines
     damaged = copy.deepcopy(recipe)
     no_problem(damaged)
     (tmp_path / "text.ipynb").write_text(notebooks.text(damaged), encoding="utf-8")
     with pytest.raises(ValueError, match="does not begin with its problem"):
-        list(pages.listing([tmp_path / "text.ipynb"]))
+        list(pages.listing([tmp_path / "text.ipynb"], str))
 
 
 @pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])

@@ -1,6 +1,6 @@
-"""Pack chapters as folders that run without this repository; the site's build does it, for every chapter.
+"""Pack notebooks as folders that run without this repository; the site's build does it, for each one.
 
-`run/NAME.zip` is one download: the chapter as a notebook in plain Markdown (tools/handout.py, here with
+`run/NAME.zip` is one download: a chapter or a recipe as a notebook in plain Markdown (tools/handout.py, with
 solutions), a `requirements.txt`, a `README.md` with the two steps, what the notebook reads, and mcutils as a
 wheel. The wheel is in each: a folder that names it by an address would run only while the site is reachable
 there. Beside them lies the wheel, for whoever wants nothing else.
@@ -22,13 +22,14 @@ from tools import handout, notebooks, package
 from tools.handout import Book
 
 FOLDER = "run"  # of the site
+BESIDES = ("pandas",)  # what a notebook may need that mcutils does not
 COLAB = "colab"  # below it: the notebooks for Google Colab
 
 README = """\
 # {title}
 
-A chapter of “{book}” as a notebook, with all that it needs. It has the solutions of the
-exercises; they are folded.
+From “{book}”: a notebook with all that it needs. Solutions of exercises
+are in it, folded.
 
 In a terminal, in this folder, with Python {pythons}:
 
@@ -85,7 +86,7 @@ def contents(path: Path, book: Book, wheel: Path) -> dict[str, bytes]:
     """The files of a chapter's folder."""
     name = path.stem
     nb, files = handout.handout(path, book, solutions=True)
-    document = f"chapters/{name}"
+    document = f"{path.parent.name}/{name}"
     read_me = README.format(
         title=handout.Handout(book, document).text(book.titles[document]),
         book=book.title,
@@ -94,9 +95,10 @@ def contents(path: Path, book: Book, wheel: Path) -> dict[str, bytes]:
         wheel=wheel.name,
         terms=handout.TERMS,
     )
+    also = [name for name in BESIDES if any(f"import {name}" in cell.source for cell in nb.cells)]
     texts = {
         f"{name}.ipynb": notebooks.text(nb),
-        "requirements.txt": handout.requirements(wheel.name),
+        "requirements.txt": handout.requirements(wheel.name, also),
         "README.md": read_me,
     }
     found = {file: text.encode() for file, text in texts.items()} | {wheel.name: wheel.read_bytes()}

@@ -140,9 +140,10 @@ def read(root: Path) -> Book:
     book = Book(root, config["title"])
     if (root / "references.bib").exists():
         book.sources = parse_file(str(root / "references.bib"))
-    for path in sorted([*root.glob("chapters/*.ipynb"), *root.glob("*.md"), *root.glob("*/*.md")]):
+    written = [path for folder in notebooks.FOLDERS for path in root.glob(f"{folder}/*.ipynb")]
+    for path in sorted([*written, *root.glob("*.md"), *root.glob("*/*.md")]):
         document = path.relative_to(root).with_suffix("").as_posix()
-        if document.split("/")[0] not in ("chapters", "appendix", "parts", path.stem):
+        if document.split("/")[0] not in (*notebooks.FOLDERS, "appendix", "parts", path.stem):
             continue
         if path.suffix == ".md":
             _note(book, document, measure.blocks(path.read_text(encoding="utf-8")))
@@ -551,11 +552,16 @@ def pythons() -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def requirements(wheel: str) -> str:
+def requirements(wheel: str, also: Iterable[str] = ()) -> str:
     """What the notebooks need, in the versions that the book is tested with; mcutils from the wheel."""
     project = package.project()
     extras = project["optional-dependencies"]
-    needed = [*project["dependencies"], *(each for extra in extras.values() for each in extra), "jupyterlab"]
+    needed = [
+        *project["dependencies"],
+        *(each for extra in extras.values() for each in extra),
+        "jupyterlab",
+        *also,
+    ]
     names = {re.match(r"[\w.-]+", each)[0].lower() for each in needed}  # type: ignore[index]
     pins = re.findall(
         r"^[\w.-]+==[^\s#]+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE

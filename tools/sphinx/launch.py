@@ -196,7 +196,9 @@ def chapters(env: BuildEnvironment) -> list[str]:
 def write_folders(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
-    paths = [Path(app.srcdir) / "chapters" / f"{name}.ipynb" for name in chapters(app.env)]
+    root = Path(app.srcdir)
+    paths = [root / "chapters" / f"{name}.ipynb" for name in chapters(app.env)]
+    paths += sorted((root / "recipes").glob("*.ipynb"))
     book = handout.read(Path(app.srcdir))
     written = folders.write(paths, book, Path(app.outdir) / FOLDER, for_colab(app.config))
     size = f"{written.total / 1e6:.1f} MB with the wheel"

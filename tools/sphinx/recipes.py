@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from tools import ledger, notebooks, recipes
+from tools.sphinx import launch
 
 
 def files(root: Path) -> list[Path]:
@@ -22,8 +24,8 @@ def files(root: Path) -> list[Path]:
     return [path for path in paths if path.parent.name == "recipes" and path.exists()]
 
 
-def listing(paths: list[Path]) -> Iterator[str]:
-    """The recipes and their problems, as a numbered list in MyST."""
+def listing(paths: list[Path], link: Callable[[str], str]) -> Iterator[str]:
+    """The recipes, their problems and the links to their folders, as a numbered list in MyST."""
     yield "::::{div} part-overview"
     for number, path in enumerate(paths, 1):
         found = recipes.opening(notebooks.read(path))
@@ -31,8 +33,14 @@ def listing(paths: list[Path]) -> Iterator[str]:
             raise ValueError(
                 f"{path.name} does not begin with its problem: `python -m tools.notebooks check`"
             )
-        yield from (f"{number}. {{doc}}`/recipes/{path.stem}`", "", f"    {found['sentence']}", "")
+        text = f"    {found['sentence']} {link(path.stem)}"
+        yield from (f"{number}. {{doc}}`/recipes/{path.stem}`", "", text, "")
     yield "::::"
+
+
+def folder_of(docname: str, name: str) -> str:
+    """From a page to the folder of a recipe."""
+    return launch.download(f"{name}.zip", docname, f"{name}.zip")
 
 
 class RecipeList(SphinxDirective):
@@ -41,7 +49,8 @@ class RecipeList(SphinxDirective):
         for path in paths:
             self.env.note_dependency(str(path))
         try:
-            lines = StringList(list(listing(paths)), source=self.env.doc2path(self.env.docname))
+            link = partial(folder_of, self.env.docname)
+            lines = StringList(list(listing(paths, link)), source=self.env.doc2path(self.env.docname))
         except ValueError as problem:
             raise self.error(str(problem)) from None
         holder = nodes.container()
