@@ -296,8 +296,13 @@ def test_the_pages_follow_what_the_chapters_say(tmp_path: Path):
     toc = yaml.safe_load((book / "_toc.yml").read_text(encoding="utf-8"))
     toc["parts"][0].pop("caption")
     toc["parts"].insert(
-        0, {"caption": "Fixtures", "chapters": [{"file": "parts/first", "title": "Overview"}]}
+        0,
+        {
+            "caption": "Fixtures",
+            "chapters": [{"file": "parts/first", "title": "Overview"}, {"file": "plain"}],
+        },
     )
+    (book / "plain.md").write_text("# A plain page\n\nIt names no chapter.\n", encoding="utf-8")
     (book / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
     (book / "parts").mkdir()
     (book / "parts" / "first.md").write_text(OVERVIEW, encoding="utf-8")
@@ -328,10 +333,10 @@ def test_the_pages_follow_what_the_chapters_say(tmp_path: Path):
 
     chapter = book / "chapters" / "toy.ipynb"
     text = chapter.read_text(encoding="utf-8")
-    status = (site / "appendix" / "status.html").stat().st_mtime_ns
+    plain = (site / "plain.html").stat().st_mtime_ns
     chapter.write_text(text.replace("What a small book can show.", "What has changed."), encoding="utf-8")
     assert "What has changed." in build()
-    assert (site / "appendix" / "status.html").stat().st_mtime_ns == status  # only what it can reach
+    assert (site / "plain.html").stat().st_mtime_ns == plain  # only what it can reach
 
     chapter.write_text(text.replace('"builds-on": []', '"builds-on": ["toy"]'), encoding="utf-8")
     run = python(book, "tools.site", "build")
