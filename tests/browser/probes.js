@@ -438,7 +438,10 @@ globalThis.mcProbe = (() => {
     all("p, figure, div.math").forEach((part) => (part.style.contentVisibility = "visible"));
     const scrolls = (display) => display && display.scrollWidth > display.clientWidth;
     const formulas = all(".katex-html").filter(
-      (formula) => !scrolls(formula.closest(".katex-display")) && !formula.querySelector("[style*=color]"),
+      (formula) =>
+        !scrolls(formula.closest(".katex-display")) && // nor in a table: its columns would be other ones
+        !formula.closest("table") &&
+        !formula.querySelector("[style*=color]"),
     );
     const heights = formulas.map((formula) => formula.scrollHeight);
     const spare = repeated();
@@ -467,7 +470,7 @@ globalThis.mcProbe = (() => {
       [".highlight pre", "span[class]"],
       ["dt.sig", "span[class], em[class]"],
       ["p", "em, strong, .pre"],
-      ["p", ":is(.beside-formula, .math, .katex, .katex-html):not(:has([style*=color]))"],
+      ["p", ":is(.beside-formula, .math, .katex, .katex-html):not(table *, :has([style*=color]))"],
     ];
     return parts.flatMap(([part, wrappers]) =>
       all(part).flatMap((element) => {
