@@ -9,7 +9,7 @@ answer to a spoilt call is one of
 - a fault: any other error, nonsense accepted, no end within the limit, a warning of another library's.
 
 ``python tests/hostile.py [NAME…]`` prints every fault of these modules, functions or estimators. What looks
-like a fault and is none stands in ``hostile.yml`` under ``allowed``, with a reason; the faults that are known
+like a fault and is none stands in ``hostile.toml`` under ``allowed``, with a reason; the faults that are known
 stand under ``faults``, a list that only shrinks (tests/test_hostile.py).
 """
 
@@ -22,6 +22,7 @@ import re
 import resource
 import signal
 import sys
+import tomllib
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -34,7 +35,6 @@ from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
-import yaml
 from estimators import ESTIMATORS
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
@@ -42,7 +42,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 import mcutils
 
-LISTS = Path(__file__).with_suffix(".yml")
+LISTS = Path(__file__).with_suffix(".toml")
 SECONDS = 5  # more than thirty times what the slowest example takes
 MEMORY = 6 << 30  # bytes of addresses: room for every example, not for a billion floats
 
@@ -56,7 +56,7 @@ class Thing:
 
 # ---- what is put in place of an argument ----
 
-# never what an argument means, but for the few that mean anything, as labels and titles (see hostile.yml)
+# never what an argument means, but for the few that mean anything, as labels and titles (see hostile.toml)
 NONSENSE = {
     "object": Thing(),
     "text": "no such",
@@ -300,7 +300,7 @@ def inputs(call: Call) -> Iterator[tuple[str, str, Any]]:
 
 def lists() -> tuple[dict[str, str], list[str]]:
     """Why a pattern is allowed, and the faults that are known."""
-    read = yaml.safe_load(LISTS.read_text(encoding="utf-8"))
+    read = tomllib.loads(LISTS.read_text(encoding="utf-8"))
     return {pattern: group["why"] for group in read["allowed"] for pattern in group["inputs"]}, read["faults"]
 
 
