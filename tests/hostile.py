@@ -9,8 +9,8 @@ answer to a spoilt call is one of
 - a fault: any other error, nonsense accepted, no end within the limit, a warning of another library's.
 
 ``python tests/hostile.py [NAME…]`` prints every fault of these modules, functions or estimators. What looks
-like a fault and is none stands in ``hostile.toml`` under ``allowed``, with a reason; the faults that are known
-stand under ``faults``, a list that only shrinks (tests/test_hostile.py).
+like a fault and is none stands in ``hostile.toml`` under ``allowed``, with a reason; known faults stand
+under ``faults``, a list that only shrinks (tests/test_hostile.py).
 """
 
 import contextlib
