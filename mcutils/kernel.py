@@ -514,7 +514,7 @@ def rbf_truncation(gamma: float, radius_x: float, radius_z: float, degree: int) 
     width = number_that(gamma, "gamma", "a positive number", lambda v: v > 0)
     x = number_that(radius_x, "radius_x", "a number, at least 0", lambda v: v >= 0)
     z = number_that(radius_z, "radius_z", "a number, at least 0", lambda v: v >= 0)
-    return float(gammainc(integer(degree, "degree", 0) + 1, 2 * width * x * z))
+    return float(gammainc(integer(degree, "degree", 0, feasible=2**53) + 1, 2 * width * x * z))
 
 
 class NotPositiveSemidefinite(ValueError):
