@@ -224,7 +224,7 @@ def divided(cv: Any, X: Any, labels: NDArray[Any], name: str = "cv") -> list[tup
     return folds
 
 
-def check_axes(ax: Any) -> None:
+def axes_to_draw_in(ax: Any) -> None:
     """The axes to draw in. Their class is not asked for: matplotlib is loaded only where somebody draws."""
     if not hasattr(ax, "transData"):
         raise ValueError(f"ax must be an Axes of matplotlib, found {ax!r}")

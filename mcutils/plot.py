@@ -28,7 +28,7 @@ from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, AffineDeltaTransform
 from numpy.typing import ArrayLike
 
-from ._checks import check_axes, entries, integer, number, reals
+from ._checks import axes_to_draw_in, entries, integer, number, reals
 from ._table import Table, table
 
 __all__ = [
@@ -226,7 +226,7 @@ def code(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['1', '2', '3']
     """
-    check_axes(ax)
+    axes_to_draw_in(ax)
     M = reals(M, "M")
     if M.ndim != 2 or M.size == 0:
         raise ValueError(
@@ -303,7 +303,7 @@ def intervals(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['one-vs-all', 'all-pairs']
     """
-    check_axes(ax)
+    axes_to_draw_in(ax)
     labels = entries(labels, "labels", "a list of texts")
     offset = number(offset, "offset", least=-1, most=1)
     if not is_color_like(color):

@@ -239,11 +239,10 @@ def balanced_error(
     """
     true, chosen = _pair(y, predicted)
     weights = example_weights(sample_weight, len(true))
-    k = (
-        int(true.max()) + 1
-        if n_classes is None
-        else integer(n_classes, "n_classes", 1, feasible=_MOST_CLASSES)
-    )
+    if n_classes is None:
+        k = int(true.max()) + 1
+    else:
+        k = integer(n_classes, "n_classes", 1, feasible=_MOST_CLASSES)
     _classes(true, "y", k)
     size = np.bincount(true, weights, minlength=k)
     if (size == 0).any():

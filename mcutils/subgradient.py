@@ -105,8 +105,7 @@ def rate(
     T = integer(steps, "steps", 1, feasible=_MOST_STEPS)
     for name, value in (("lam", lam), ("radius", radius), ("largest_weight", largest_weight)):
         number(value, name, above=0)
-    if average is not None:
-        or_name(None, one_of, average, "average", [name for name in AVERAGES if name is not None])
+    or_none(one_of, average, "average", [name for name in AVERAGES if name is not None])
     length = 2 * lipschitz(loss, k) * float(radius) * float(largest_weight)
     if length > 1e150:
         raise ValueError(

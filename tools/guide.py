@@ -303,13 +303,13 @@ GROWTH = {
         (),
     ),
     "LabelTree": Cost(
-        "each example is read once on each level; an answer asks about $\\log_2k$ machines. "
+        "each example is read once on each level; an answer asks about $\\log_2k$ classifiers. "
         "The order by confusions takes $mk$ numbers first",
         '$k - 1$ classifiers; with `order="confusion"` $mk$ numbers in training',
         ("prop-frontier-trees",),
     ),
     "FilterTree": Cost(
-        "each example is read at most once on each level; an answer asks about $\\log_2k$ machines",
+        "each example is read at most once on each level; an answer asks about $\\log_2k$ classifiers",
         "$k - 1$ classifiers",
         ("prop-frontier-trees",),
     ),
@@ -380,7 +380,7 @@ def of_size(measured: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
 
 
 def in_words(measured: list[dict[str, Any]], beside: list[dict[str, Any]]) -> str:
-    """The seconds at each size, bold where they are clearly fewer; at the largest, memory and error."""
+    """The seconds at each size, bold where the peer takes CLEAR times as many; then memory and error."""
     *_, largest = sizes()
     of_m, n_test = of_size(measured), stored("costs")["settings"]["n_test"]
     last = of_m[largest]

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from mcutils._checks import generator, integer, number, reals
 
 MOST_NUMBERS = 100_000_000
-MOST_DRAWN = 10_000_000  # of seven or fewer numbers: half a gigabyte
+MOST_DRAWN = 10_000_000  # examples: at seven numbers each about half a gigabyte
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import array, check_axes, reals
+from .._checks import array, axes_to_draw_in, reals
 from .._typing import Floats
 from ._estimator import DecisionTree
 from ._questions import question_text
@@ -118,7 +118,7 @@ def draw(
     """
     from ..plot import class_style
 
-    check_axes(ax)
+    axes_to_draw_in(ax)
     _check_tree(classifier)
     features, classes = classifier._names(feature_names, class_names)
     tree = classifier.tree_
@@ -213,7 +213,7 @@ def draw_regions(
 
     from ..plot import class_style
 
-    check_axes(ax)
+    axes_to_draw_in(ax)
     _check_tree(classifier)
     xlim, ylim = _ends(xlim, "xlim"), _ends(ylim, "ylim")
     _, classes = classifier._names(None, class_names)

@@ -122,7 +122,7 @@ def joined(page: str, address: str) -> str:
 # -- scripts --------------------------------------------------------------------------------
 
 
-def found(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+def occurrences(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
     """The pieces that fit, and where they begin; of a formula the whole element."""
     end = 0
     for match in pattern.finditer(text):
@@ -135,7 +135,7 @@ def found(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
 def substituted(text: str, pattern: re.Pattern[str], signs: dict[str, str]) -> str:
     """With a sign in the place of each piece that has one."""
     parts, end = [], 0
-    for start, piece in found(text, pattern):
+    for start, piece in occurrences(text, pattern):
         if piece in signs:
             parts += [text[end:start], signs[piece]]
             end = start + len(piece)
@@ -152,7 +152,7 @@ def compressed(cards: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     pieces: dict[str, str] = {}
     for pattern in (FORMULA, TAGS, TAG):
         texts = [*cards.values(), *pieces.values()]
-        count = Counter(piece for text in texts for _, piece in found(text, pattern))
+        count = Counter(piece for text in texts for _, piece in occurrences(text, pattern))
         gain = {piece: (n - 1) * (len(piece.encode()) - 2) for piece, n in count.items()}
         worth = sorted((piece for piece in gain if gain[piece] > 8), key=lambda piece: (-gain[piece], piece))
         signs = dict(zip(worth, free, strict=False))
