@@ -54,6 +54,8 @@ CLASS_COLORS = ("#0072b2", "#d55e00", "#1ea578", "#962d4b", "#9678ff", "#4b3c00"
 CLASS_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h", "d")
 """The markers of the classes, in this order."""
 
+_LIGHT = 16_000  # bytes over the wire of an SVG that no PNG is tried for
+
 _INK, _FRAME = "#1a1a1a", "#666666"
 
 _STYLE: dict[Any, Any] = {
@@ -140,8 +142,9 @@ def class_style(i: int) -> ClassStyle:
 def show(fig: Figure) -> None:
     """Display a figure once and close it.
 
-    A notebook gets SVG, or PNG with two pixels per CSS pixel, whichever is fewer bytes over the wire,
-    with matplotlib's own line of text beside it. Where there is no notebook, ``plt.show()`` opens a window.
+    A notebook gets SVG; where that is more than 16 kB over the wire, PNG with two pixels per CSS pixel if
+    this is fewer. Beside it stands matplotlib's own line of text. Where there is no notebook, ``plt.show()``
+    opens a window.
 
     Parameters
     ----------
@@ -165,20 +168,26 @@ def show(fig: Figure) -> None:
     # What matplotlib would write about itself and the hour is different tomorrow, or of no use.
     svg, no_metadata = io.BytesIO(), dict.fromkeys(["Date", "Creator", "Format", "Type"])
     fig.savefig(svg, format="svg", bbox_inches="tight", pad_inches=0.03, metadata=no_metadata)
-    png = io.BytesIO()
-    fig.savefig(png, format="png", bbox_inches="tight", pad_inches=0.03, dpi=192, metadata={"Software": None})
-    # JupyterLab in its dark theme puts white behind such a PNG.
+    # JupyterLab in its dark theme puts white behind such a picture.
     metadata: dict[str, Any] = {"needs_background": "light"}
-    # Servers compress SVG on the way; PNG is compressed already.
-    if len(zlib.compress(svg.getvalue())) <= len(png.getvalue()):
-        bundle["image/svg+xml"] = svg.getvalue().decode()
-    else:
-        bundle["image/png"] = base64.b64encode(png.getvalue()).decode()
-        width, height = (pixels // 2 for pixels in struct.unpack(">II", png.getvalue()[16:24]))
+    wire = len(zlib.compress(svg.getvalue()))  # servers compress SVG on the way; PNG is compressed already
+    png = _png(fig) if wire > _LIGHT else b""  # to draw it takes longer than SVG
+    if 0 < len(png) < wire:
+        bundle["image/png"] = base64.b64encode(png).decode()
+        width, height = (pixels // 2 for pixels in struct.unpack(">II", png[16:24]))
         metadata["image/png"] = {"width": width, "height": height}
+    else:
+        bundle["image/svg+xml"] = svg.getvalue().decode()
     # Before the display: if that fails, the notebook does not show the figure by itself.
     plt.close(fig)
     ipython.display.display(bundle, metadata=metadata, raw=True)
+
+
+def _png(fig: Figure) -> bytes:
+    """Two pixels for each of the page's."""
+    png = io.BytesIO()
+    fig.savefig(png, format="png", bbox_inches="tight", pad_inches=0.03, dpi=192, metadata={"Software": None})
+    return png.getvalue()
 
 
 # Shapes in units of a cell, so that glyphs shrink with their cells, as letters would not.
