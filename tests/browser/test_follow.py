@@ -405,11 +405,13 @@ def test_every_link_to_a_label_has_a_card(root):  # noqa: F811
         assert context.eval("sizes.pop()") == len(stored), page
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("story", STORIES)
 def test_where_it_is_served(browser, root, story):  # noqa: F811
     assert findings(browser, root, story) == ""
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("story", [with_mouse, there_and_back, reading, with_a_finger])
 def test_from_the_disk(browser, story):
     assert findings(browser, SITE.as_uri() + "/", story) == ""

@@ -127,6 +127,7 @@ def test_layers(browser, root):  # noqa: F811
     assert findings(browser, root) == []
 
 
+@pytest.mark.ci
 def test_layers_from_the_disk(browser):
     assert findings(browser, SITE.as_uri() + "/") == []
 

@@ -6,7 +6,7 @@ import checks
 import pytest
 import yaml
 
-from tools import weight
+from tools import stored, weight
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "html"
@@ -23,6 +23,14 @@ def entries(node):
 
 
 PAGES = [f"{name}.html" for name in entries(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))]
+
+
+EVERY = 3  # odd: the widths take turns
+
+
+def has_changed(page):
+    """Whether the page's own source differs from the last commit."""
+    return any(path.with_suffix(".html") == ROOT / page for path in stored.changed())
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +50,7 @@ def pytest_generate_tests(metafunc):
     """Each page at each width, and without scripts; of pages that one program makes alike, each at one width.
 
     With --quick each page at one width, in one mode; every fifth without scripts; every fifth of those alike.
+    Where no tool and no style has changed, of these the pages that have, and every third.
     """
     quick = metafunc.config.getoption("--quick")
     alike = [name for name in PAGES if name.startswith(("appendix/api/", "appendix/lectures/"))]
@@ -55,6 +64,11 @@ def pytest_generate_tests(metafunc):
     visits = [(name, widths[n % len(widths)]) for n, name in enumerate(in_turn)]
     if not quick:
         visits += [(name, width) for name in own for width in widths]
+    else:
+        visits = [
+            pytest.param(*visit, marks=[pytest.mark.ci] if n % EVERY and not has_changed(visit[0]) else [])
+            for n, visit in enumerate(visits)
+        ]
     metafunc.parametrize(("name", "width"), visits)
 
 

@@ -86,6 +86,7 @@ def planted():
         yield address
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("width", "expected"), [(1280, EXPECTED), (390, EXPECTED_NARROW)])
 def test_a_visit_finds_what_is_planted(browser, planted, width, expected):
     found = checks.visit(browser, planted, "index.html", width)
@@ -103,6 +104,7 @@ def test_no_check_of_a_visit_is_without_a_planted_fault():
     assert all(EXPECTED[check] or EXPECTED_NARROW[check] for check in EXPECTED)
 
 
+@pytest.mark.ci
 def test_without_scripts(browser, planted):
     assert checks.unscripted(browser, planted, "index.html") == [
         *EXPECTED["formulas"],
@@ -118,6 +120,7 @@ def test_without_scripts(browser, planted):
     ]
 
 
+@pytest.mark.ci
 def test_links():
     assert checks.links(PLANTED) == [
         "index.html: missing.js: no such file",
@@ -127,6 +130,7 @@ def test_links():
     ]
 
 
+@pytest.mark.ci
 def test_search_from_the_disk(browser):
     nothing, failed, *console = checks.search(browser, PLANTED.resolve().as_uri() + "/", "planted")
     assert nothing == "nothing is found for 'planted'"
@@ -134,6 +138,7 @@ def test_search_from_the_disk(browser):
     assert "blocked by CORS policy" in console[0]
 
 
+@pytest.mark.ci
 def test_search_where_it_is_served(browser):
     with checks.served(PLANTED) as root:
         assert checks.search(browser, root, "planted")[0] == "typed formula: δ\\delta"

@@ -132,6 +132,7 @@ def test_where_it_is_served(browser, root, width):  # noqa: F811
     assert findings(browser, root, width=width) == []
 
 
+@pytest.mark.ci
 def test_from_the_disk(browser, root):  # noqa: F811
     assert findings(browser, SITE.as_uri() + "/") == []
 

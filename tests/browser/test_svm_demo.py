@@ -140,6 +140,7 @@ def test_keys_place_and_delete_and_undo(demo):
     assert demo.points() == (1, 2)
 
 
+@pytest.mark.ci
 def test_a_mouse_places_drags_and_deletes(demo):
     mouse = demo.page.mouse
     demo.box.get_by_role("button", name="Clear").click()
@@ -198,6 +199,7 @@ def test_a_tap_places_and_a_swipe_scrolls(demo):
     assert demo.points() == (before[0] + 1, before[1])
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_picture_follows_the_settings(demo, mode):
     demo.page.emulate_media(color_scheme=mode)
@@ -225,6 +227,7 @@ def test_the_settings_of_the_lecture(demo):
     assert choice.input_value() == ""
 
 
+@pytest.mark.ci
 def test_five_classes_by_keys(demo):
     two, many = (demo.box.get_by_role("radio", name=name) for name in ("two classes", "Crammer–Singer"))
     assert two.is_checked()
@@ -264,6 +267,7 @@ def test_five_classes_by_keys(demo):
     assert two.is_enabled()
 
 
+@pytest.mark.ci
 def test_two_classes_have_the_choice(demo):
     before, sizes = demo.picture(), demo.points()
     demo.choose("Crammer–Singer on K + 1")
@@ -279,6 +283,7 @@ def test_two_classes_have_the_choice(demo):
     assert demo.row("bias b")
 
 
+@pytest.mark.ci
 def test_each_class_has_a_region_of_its_color(demo):
     demo.box.get_by_label("Data").select_option(label="200 points of five classes")
     demo.slide("C", 1)
@@ -306,6 +311,7 @@ def test_a_tap_places_a_third_class(demo):
     assert demo.page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
 
 
+@pytest.mark.ci
 def test_200_points_of_five_classes_and_a_large_cost(demo):
     """The gap closes, and no piece of work holds the page up for long: the best of three."""
     demo.box.get_by_label("Data").select_option(label="200 points of five classes")
@@ -335,6 +341,7 @@ def test_nothing_is_said_before_the_reader_comes(demo):
     assert demo.box.locator(".mc-summary").get_attribute("aria-live") == "polite"
 
 
+@pytest.mark.ci
 def test_200_points_are_solved_within_100_milliseconds(demo):
     """The best of five: other programs run on this machine too."""
     demo.box.get_by_label("Data").select_option(label="200 points that overlap")
@@ -353,6 +360,7 @@ def test_200_points_are_solved_within_100_milliseconds(demo):
             assert min(times) < 100, (name, value, times)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("classes", [2, 3])
 def test_what_takes_longer_goes_on_in_view(browser, classes):
     """On a machine that is so slow that a slice is over at once, the page answers in between."""
