@@ -93,7 +93,7 @@ LEFT_OUT_BY_QUICK = (
     "each page at its other width, and in its other mode; most pages without scripts",
     "folds of a page that are like its first of their kind, by the keyboard",
     "most pages of the package's modules and of the lectures, which are made alike",
-    "most pages in the browser, and walks through what scripts do, where no tool, style or script has changed",
+    "most pages, and walks through what scripts do, where no tool, style or script has changed",
 )
 
 LEFT_OUT = 77  # the exit status of a step that this machine cannot take, with the reason printed (automake's)
