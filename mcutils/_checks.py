@@ -52,6 +52,21 @@ def integer(
     return int(value)
 
 
+def verbosity(value: Any, name: str = "verbose") -> int:
+    """How much is said: an integer, at least 0; True is 1.
+
+    >>> verbosity(True)
+    1
+    >>> verbosity(-1)
+    Traceback (most recent call last):
+        ...
+    ValueError: verbose must be True, False or an integer, at least 0, found -1
+    """
+    if not isinstance(value, (bool, np.bool_, Integral)) or value < 0:
+        raise ValueError(f"{name} must be True, False or an integer, at least 0, found {value!r}")
+    return int(value)
+
+
 def number(
     value: Any,
     name: str,

@@ -54,7 +54,8 @@ from sklearn.utils.validation import (
 )
 
 from ._base import ScoreClassifier, class_codes
-from ._checks import array, integer, jobs, number, one_of, seed, switch
+from ._checks import array, integer, jobs, number, one_of, seed, switch, verbosity
+from ._progress import Log
 from ._warnings import warn
 from ._weights import example_weights, in_units
 
@@ -374,6 +375,8 @@ class AdaBoostMH(ScoreClassifier):
         The number of threads that share the features in the search for a stump; the result is the same.
     random_state : int, RandomState or None
         Draws what is held out, and is handed to the base learners.
+    verbose : int or bool
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -427,6 +430,7 @@ class AdaBoostMH(ScoreClassifier):
         n_iter_no_change: int = 10,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int | bool = 0,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -436,6 +440,7 @@ class AdaBoostMH(ScoreClassifier):
         self.n_iter_no_change = n_iter_no_change
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         r"""Boost.
@@ -496,29 +501,32 @@ class AdaBoostMH(ScoreClassifier):
         self.estimators_: list[Any] = []
         self.estimator_weights_ = np.empty(0)
         self.stop_ = "n_estimators"
-        while len(errors) < self.n_estimators and self.stop_ == "n_estimators":
-            base = sample.best()
-            error = sample.wrong / (sample.wrong + sample.correct)
-            if error >= 0.5 - _TIE:
-                self.stop_ = "no edge"
-                break
-            if error == 0.0:
-                self.stop_ = "perfect"
-                weight = 1.0 + sum(alphas)
-                alphas.append(np.inf)
-            else:
-                weight = 0.5 * np.log((1.0 - error) / error)
-                alphas.append(weight)
-            errors.append(error)
-            self.estimators_.append(base)
-            self.estimator_weights_ = np.append(self.estimator_weights_, weight)
-            if self.early_stopping:
-                scores += weight * self._votes_of(base, points)
-                mistakes.append(self._mistakes(scores, Y, weights))
-                if len(mistakes) - 1 - np.argmin(mistakes) >= self.n_iter_no_change:
-                    self.stop_ = "validation"
-            if self.stop_ == "n_estimators":
-                sample.reweigh()
+        with Log(type(self).__name__, int(self.verbose), most=self.n_estimators) as log:
+            while len(errors) < self.n_estimators and self.stop_ == "n_estimators":
+                base = sample.best()
+                error = sample.wrong / (sample.wrong + sample.correct)
+                if error >= 0.5 - _TIE:
+                    self.stop_ = "no edge"
+                    break
+                if error == 0.0:
+                    self.stop_ = "perfect"
+                    weight = 1.0 + sum(alphas)
+                    alphas.append(np.inf)
+                else:
+                    weight = 0.5 * np.log((1.0 - error) / error)
+                    alphas.append(weight)
+                errors.append(error)
+                self.estimators_.append(base)
+                self.estimator_weights_ = np.append(self.estimator_weights_, weight)
+                if self.early_stopping:
+                    scores += weight * self._votes_of(base, points)
+                    mistakes.append(self._mistakes(scores, Y, weights))
+                    if len(mistakes) - 1 - np.argmin(mistakes) >= self.n_iter_no_change:
+                        self.stop_ = "validation"
+                held_out = f", {mistakes[-1]:.4g} of the held out wrong" if mistakes else ""
+                log.tell(len(errors), f", error {error:.4g}{held_out}")
+                if self.stop_ == "n_estimators":
+                    sample.reweigh()
         kept = len(errors)
         self.validation_errors_ = None
         if self.early_stopping:
@@ -681,6 +689,7 @@ class AdaBoostMH(ScoreClassifier):
         number(self.validation_fraction, "validation_fraction", above=0, below=1)
         jobs(self.n_jobs)
         seed(self.random_state)
+        verbosity(self.verbose)
         if self.estimator is not None and (
             isinstance(self.estimator, type) or not has_fit_parameter(self.estimator, "sample_weight")
         ):

@@ -37,7 +37,9 @@ from ._checks import (
     seed,
     squarable,
     switch,
+    verbosity,
 )
+from ._progress import Log
 from ._warnings import warn
 from ._weights import example_weights, refuse_huge, refuse_idle, times_class_weight
 from .certificate import Certificate
@@ -186,6 +188,8 @@ class SubgradientMachine(ScoreClassifier):
         or its step sizes be too small. A fixed ``random_state`` draws the same orders again.
     random_state : int, RandomState or None
         Draws the orders, or the examples.
+    verbose : int or bool
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -198,6 +202,9 @@ class SubgradientMachine(ScoreClassifier):
     certificate_ : Certificate or None
         The objective at ``coef_`` and ``intercept_``, and a lower bound of the optimum. None after
         ``partial_fit``, which has no objective.
+    history_ : (n, 3) array
+        Seconds since the start of the fit, primal and dual value, a row for each certificate: with ``tol``
+        after 1, 2, 4, 8, ... epochs, and the last. Empty after ``partial_fit``.
     objective_ : float or None
         The objective; None after ``partial_fit``.
     converged_ : bool or None
@@ -291,6 +298,7 @@ class SubgradientMachine(ScoreClassifier):
         replace: bool = False,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int | bool = 0,
     ):
         self.loss = loss
         self.C = C
@@ -307,6 +315,7 @@ class SubgradientMachine(ScoreClassifier):
         self.replace = replace
         self.warm_start = warm_start
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Start at 0, or where the last fit ended, and visit the examples in epochs.
@@ -325,6 +334,7 @@ class SubgradientMachine(ScoreClassifier):
         SubgradientMachine
         """
         self._check_parameters()
+        log = Log(type(self).__name__, int(self.verbose), unit="epoch", most=int(self.max_iter), tol=self.tol)
         X, labels = self._validate(X, y=y)
         squarable(X)
         self.classes_, codes = class_codes(labels)
@@ -346,28 +356,32 @@ class SubgradientMachine(ScoreClassifier):
         planned = {self.t_ + epochs * m // 2, self.t_ + epochs * m}
         if self.tol is not None:
             planned |= {self.t_ + 2**e * m for e in range(epochs.bit_length())}
-        for epoch in range(1, epochs + 1):
-            order = self._order(generator, rows)
-            if self.average == "weighted":
-                first = self.t_ + self._delay + 1
-                factors = np.arange(float(first), first + m)
-                self._visits += np.bincount(order, factors, minlength=len(codes))
-            elif self.replace:
-                self._visits += np.bincount(order, minlength=len(codes))
-            else:
-                self._visits[rows] += 1.0
-            self._steps(X, codes, weights, order, planned)
-            self.n_iter_ = epoch
-            if epoch == epochs or (self.tol is not None and epoch & (epoch - 1) == 0):
-                self._finish()
-                certificate = self.certificate_ = self._certify(X, codes, weights)
-                self.objective_ = certificate.primal
-                if self.tol is not None:
-                    self.converged_ = certificate.certifies(self.tol)
-                elif not certificate.certifies(_USELESS):
-                    self.converged_ = False
-                if self.converged_:
-                    break
+        with log:
+            for epoch in range(1, epochs + 1):
+                order = self._order(generator, rows)
+                if self.average == "weighted":
+                    first = self.t_ + self._delay + 1
+                    factors = np.arange(float(first), first + m)
+                    self._visits += np.bincount(order, factors, minlength=len(codes))
+                elif self.replace:
+                    self._visits += np.bincount(order, minlength=len(codes))
+                else:
+                    self._visits[rows] += 1.0
+                self._steps(X, codes, weights, order, planned)
+                self.n_iter_ = epoch
+                log.tell(epoch)
+                if epoch == epochs or (self.tol is not None and epoch & (epoch - 1) == 0):
+                    self._finish()
+                    certificate = self.certificate_ = self._certify(X, codes, weights)
+                    self.objective_ = certificate.primal
+                    log.values(epoch, certificate.primal, certificate.dual)
+                    if self.tol is not None:
+                        self.converged_ = certificate.certifies(self.tol)
+                    elif not certificate.certifies(_USELESS):
+                        self.converged_ = False
+                    if self.converged_:
+                        break
+        self.history_ = log.history
         self._before = state
         if not self.warm_start:
             del self._visits, self._counts
@@ -420,6 +434,7 @@ class SubgradientMachine(ScoreClassifier):
         self.n_iter_ += 1
         self._finish()
         self.certificate_ = self.objective_ = self.converged_ = None
+        self.history_ = Log().history
         return self
 
     def scores(self, X: Any) -> Floats:
@@ -455,6 +470,7 @@ class SubgradientMachine(ScoreClassifier):
             raise ValueError(f"class_map must be a ClassMap, found {self.class_map!r}")
         for name in ("shuffle", "replace", "warm_start"):
             switch(getattr(self, name), name)
+        verbosity(self.verbose)
 
     def _mode(self) -> int:
         chosen = self.fit_intercept

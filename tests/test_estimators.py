@@ -78,7 +78,10 @@ def plain(value):
     if isinstance(value, (list, tuple, np.ndarray)):
         return [plain(entry) for entry in value]
     if isinstance(value, dict):  # sparse matrices remember whether they are sorted
-        return {key: plain(entry) for key, entry in value.items() if not str(key).startswith("_has_")}
+        kept = {key: entry for key, entry in value.items() if not str(key).startswith("_has_")}
+        if "history_" in kept:  # without the seconds
+            kept["history_"] = kept["history_"][:, 1:]
+        return {key: plain(entry) for key, entry in kept.items()}
     if isinstance(value, np.random.RandomState):
         return plain(value.get_state())
     if isinstance(value, partial):

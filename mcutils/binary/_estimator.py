@@ -8,7 +8,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import ScoreClassifier, class_codes
-from .._checks import integer, number, switch
+from .._checks import integer, number, switch, verbosity
+from .._progress import Log
 from .._rows import gram_of, refuse_underflow
 from .._typing import Floats
 from .._weights import example_weights, refuse_idle, times_class_weight
@@ -43,6 +44,8 @@ class BinarySVM(ScoreClassifier):
         The most steps of the solver; see :func:`solve_svm`.
     class_weight : dict, "balanced" or None
         Factors of C by label.
+    verbose : int or bool, default=0
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -58,6 +61,9 @@ class BinarySVM(ScoreClassifier):
         ``"none"``, ``"free"`` or ``"bound"``; see :class:`SVMSolution`.
     certificate_ : Certificate
         Primal and dual value.
+    history_ : (n, 3) array
+        Seconds since the start of the fit, primal and dual value, a row for each time that they were
+        computed; the last are those of ``certificate_``.
     converged_ : bool
         Whether primal and dual differ by at most ``tol`` times the primal.
     n_iter_ : int
@@ -107,6 +113,7 @@ class BinarySVM(ScoreClassifier):
         tol: float = 1e-4,
         max_iter: int = 10_000_000,
         class_weight: dict[Any, float] | str | None = None,
+        verbose: int | bool = 0,
     ):
         self.C = C
         self.kernel = kernel
@@ -117,6 +124,7 @@ class BinarySVM(ScoreClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Solve the optimisation problem.
@@ -140,6 +148,7 @@ class BinarySVM(ScoreClassifier):
             C is infinite and no hyperplane separates the classes.
         """
         fit_intercept, tol = switch(self.fit_intercept, "fit_intercept"), number(self.tol, "tol", above=0)
+        log = Log(type(self).__name__, verbosity(self.verbose), unit="step", tol=tol, least=0.0)
         given = getattr(X, "dtype", None)
         X, labels = self._validate(X, y=y)
         self.classes_, codes = class_codes(labels, binary=True)
@@ -151,7 +160,11 @@ class BinarySVM(ScoreClassifier):
         gram = gram_of(self.kernel_, X, given)
         if np.isinf(penalties).any():
             refuse_underflow(self.kernel_, X, gram.diagonal)
-        solution = solve(gram, signs, penalties, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter)
+        with log:
+            solution = solve(
+                gram, signs, penalties, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter, log=log
+            )
+        self.history_ = log.history
         self.solution_ = solution
         self.alpha_, self.kinds_, self.support_ = solution.alpha, solution.kinds, solution.support
         self.certificate_, self.converged_ = solution.certificate, solution.converged

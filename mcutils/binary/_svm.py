@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._checks import array, gram_matrix, integer, number, switch
+from .._progress import Log
 from .._rows import Gram
 from .._typing import Bools, Floats, Ints
 from .._warnings import warn
@@ -189,6 +190,7 @@ def solve_svm(
         tol=number(tol, "tol", above=0),
         max_iter=integer(max_iter, "max_iter", 1),
         initial=None if initial is None else _vector(initial, "initial", len(labels)),
+        log=Log(),
     )
 
 
@@ -247,12 +249,15 @@ def solve(
     tol: float,
     max_iter: int,
     initial: Floats | None = None,
+    log: Log,
 ) -> SVMSolution:
     """The classifier of a Gram matrix that is whole or by rows; all arguments are checked already."""
     if np.isinf(penalties).any():
-        return _solve_hard(gram, y, penalties > 0, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter)
+        return _solve_hard(
+            gram, y, penalties > 0, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter, log=log
+        )
     return _solve_soft(
-        gram, y, penalties, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter, initial=initial
+        gram, y, penalties, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter, initial=initial, log=log
     )
 
 
@@ -289,6 +294,7 @@ def _solve_soft(
     tol: float,
     max_iter: int,
     initial: Floats | None,
+    log: Log,
 ) -> SVMSolution:
     m = len(y)
     lower, upper = np.minimum(0.0, y * penalties), np.maximum(0.0, y * penalties)
@@ -326,6 +332,7 @@ def _solve_soft(
                 "C and the kernel must leave primal and dual finite, "
                 f"found {primal:.3g} and {dual:.3g}: scale the inputs, or decrease C"
             )
+        log.values(ascent.steps, primal, dual)
         # every step raises the dual: where it hardly rises any more, or the gap stays while the violation
         # falls to a few units in the last place, rounding has ended all progress
         gained = gap < 0.5 * best if reached else dual - top > _IDLE * gap
@@ -337,6 +344,7 @@ def _solve_soft(
             ascent.newton()
             tolerance *= 0.2
 
+    log.close()
     converged = gap <= tol * primal
     if not converged:
         _warn(gap / primal, tol, ascent.steps)
@@ -370,7 +378,7 @@ def _best_bias(
 
 
 def _solve_hard(
-    gram: Gram, y: Floats, used: Bools, *, fit_intercept: bool, tol: float, max_iter: int
+    gram: Gram, y: Floats, used: Bools, *, fit_intercept: bool, tol: float, max_iter: int, log: Log
 ) -> SVMSolution:
     # lambda >= 0 on the examples in use, those of a group sum to 1; of Q, whose rows have signs
     order = np.flatnonzero(used)
@@ -412,6 +420,7 @@ def _solve_hard(
         if margin > unsure:
             # w / margin is feasible; the best multiple of lambda has the dual value (sum lambda)^2 / 2 |w|^2
             primal, dual = 0.5 * square / margin**2, 0.5 * len(ends) ** 2 / square
+            log.values(ascent.steps, *_unscaled(primal, dual, root))
             if primal - dual <= tol * primal:
                 break
         elif square <= nothing:
@@ -430,11 +439,11 @@ def _solve_hard(
             )
         if reached:
             tolerance = min(0.2 * tolerance, 0.2 * max(square, nothing))
+    log.close()
     converged = primal - dual <= tol * primal
     if not converged:
         _warn((primal - dual) / primal, tol, ascent.steps)
-    with np.errstate(over="ignore"):
-        primal, dual = (float(np.ldexp(value, -2 * root)) for value in (primal, dual))
+    primal, dual = _unscaled(primal, dual, root)
     if primal == np.inf:
         raise ValueError("gram is so small that the multipliers leave the range of floating point; scale it")
     alpha = np.zeros(len(y))
@@ -460,6 +469,12 @@ def _solve_hard(
         certificate=Certificate(primal, dual, kkt, ascent.steps),
         converged=converged,
     )
+
+
+def _unscaled(primal: float, dual: float, root: int) -> tuple[float, float]:
+    """Two values of a Gram matrix from those of the scaled one."""
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(primal, -2 * root)), float(np.ldexp(dual, -2 * root))
 
 
 def _not_separable(ascent: Ascent, order: Ints, y: Floats, fit_intercept: bool, scale: int) -> NotSeparable:

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import kernel as kernels
 from .._base import ScoreClassifier, class_codes, codes_among, first_batch
-from .._checks import cost_matrix, integer, kernel_parameters, seed, switch
+from .._checks import cost_matrix, integer, kernel_parameters, seed, switch, verbosity
+from .._progress import Log
 from .._rows import MistakeRows, is_precomputed
 from .._typing import Floats, Ints
 from .._warnings import warn
@@ -91,6 +92,8 @@ class MulticlassPerceptron(ScoreClassifier):
         Whether every epoch visits the examples in a new random order.
     random_state : int, RandomState or None
         Draws the orders.
+    verbose : int or bool
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -159,6 +162,7 @@ class MulticlassPerceptron(ScoreClassifier):
         max_iter: int = 100,
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int | bool = 0,
     ):
         self.update = update
         self.kernel = kernel
@@ -172,6 +176,7 @@ class MulticlassPerceptron(ScoreClassifier):
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Start at 0, and visit the examples in epochs until one is without mistakes.
@@ -281,6 +286,7 @@ class MulticlassPerceptron(ScoreClassifier):
         for name in ("fit_intercept", "shuffle"):
             switch(getattr(self, name), name)
         seed(self.random_state)
+        verbosity(self.verbose)
         kernel_parameters(self.gamma, self.degree, self.coef0)
         voted = isinstance(self.average, str) and self.average == "voted"
         if not (voted or isinstance(self.average, (bool, np.bool_))):
@@ -361,18 +367,20 @@ class MulticlassPerceptron(ScoreClassifier):
         history: list[tuple[Ints, Ints, Floats]] = []
         mistakes: list[int] = []
         paid: list[float] = []
-        while len(mistakes) < most and 0 not in mistakes:
-            order = generator.permutation(rows) if self.shuffle else rows
-            with np.errstate(over="ignore", invalid="ignore"):  # a sentence reports it
-                places, lengths, moves = sample.visit(order, self.t_)
-            if expanded:
-                ids, times = order[places], self.t_ + places
-                made_here.add(ids, moves, times)
-                if self._voted:
-                    history.append((ids, times, moves))
-            mistakes.append(len(places))
-            paid.append(float(lengths.sum()))
-            self.t_ += len(rows)
+        with Log(type(self).__name__, int(self.verbose), unit="epoch", most=most) as log:
+            while len(mistakes) < most and 0 not in mistakes:
+                order = generator.permutation(rows) if self.shuffle else rows
+                with np.errstate(over="ignore", invalid="ignore"):  # a sentence reports it
+                    places, lengths, moves = sample.visit(order, self.t_)
+                if expanded:
+                    ids, times = order[places], self.t_ + places
+                    made_here.add(ids, moves, times)
+                    if self._voted:
+                        history.append((ids, times, moves))
+                mistakes.append(len(places))
+                paid.append(float(lengths.sum()))
+                self.t_ += len(rows)
+                log.tell(len(mistakes), f", {len(places)} mistakes")
 
         if expanded:
             self._enter(X, made_here, history)
@@ -607,6 +615,8 @@ class KernelPerceptron(MulticlassPerceptron):
         Whether every epoch visits the examples in a new random order.
     random_state : int, RandomState or None
         Draws the orders.
+    verbose : int or bool
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -664,6 +674,7 @@ class KernelPerceptron(MulticlassPerceptron):
         max_iter: int = 100,
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int | bool = 0,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -674,6 +685,7 @@ class KernelPerceptron(MulticlassPerceptron):
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.random_state = random_state
+        self.verbose = verbose
 
     def scores(self, X: Any) -> Floats:
         """The scores of both classes, -f(x) and f(x).

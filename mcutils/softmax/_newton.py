@@ -7,6 +7,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import issparse
 
+from .._progress import Log
 from .._typing import Floats
 from ._loss import hessian_product, loss_parts
 from ._objective import Problem, input_sums
@@ -40,7 +41,7 @@ class _Found:
         return (self.primal - self.dual) / max(1.0, abs(self.primal))
 
 
-def minimise(problem: Problem, V: Floats, tol: float, max_iter: int) -> _Found:
+def minimise(problem: Problem, V: Floats, tol: float, max_iter: int, log: Log) -> _Found:
     """Newton's method with conjugate gradients, from the classifier V, until the gap is at most tol."""
     d = problem.X.shape[1]
     penalised = np.zeros_like(V)
@@ -70,6 +71,7 @@ def minimise(problem: Problem, V: Floats, tol: float, max_iter: int) -> _Found:
             float(np.abs(gradient[:, d:]).max(initial=0.0)),
             step,
         )
+        log.values(step, now, dual)
         stalled = 0 if reached.gap < best / 2 else stalled + 1
         best = min(best, reached.gap)
         # nothing more is to be had: only rounding is left of the gradient, or of the decrease for many steps

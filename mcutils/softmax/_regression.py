@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import ScoreClassifier, class_codes
-from .._checks import integer, number, squarable, switch
+from .._checks import integer, number, squarable, switch, verbosity
+from .._progress import Log
 from .._typing import Floats, Ints
 from .._warnings import warn
 from .._weights import example_weights, refuse_huge, refuse_idle, times_class_weight
@@ -39,6 +40,8 @@ class SoftmaxRegression(ScoreClassifier):
         Factors of C by label.
     warm_start : bool, default=False
         Begin with the classifier of the last :meth:`fit`, if it had the same classes and number of features.
+    verbose : int or bool, default=0
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -52,6 +55,9 @@ class SoftmaxRegression(ScoreClassifier):
         Primal value, and the dual value of the classifier's probabilities, balanced where there are
         intercepts, less what rounding can be expected to add; in ``kkt`` the norm of the gradient in W
         ("stationarity") and the largest entry of that in b ("balance").
+    history_ : (n, 3) array
+        Seconds since the start of the fit, primal and dual value, a row for each time that they were
+        computed; the last are those of ``certificate_``.
     converged_ : bool
         Whether the gap is at most ``tol``.
     n_iter_ : int
@@ -93,6 +99,7 @@ class SoftmaxRegression(ScoreClassifier):
         max_iter: int = 100,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
+        verbose: int | bool = 0,
     ):
         self.C = C
         self.fit_intercept = fit_intercept
@@ -100,6 +107,7 @@ class SoftmaxRegression(ScoreClassifier):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.warm_start = warm_start
+        self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Solve the optimisation problem.
@@ -119,6 +127,7 @@ class SoftmaxRegression(ScoreClassifier):
         penalty = number(self.C, "C", above=0)
         tol = number(self.tol, "tol", above=0)
         max_iter = integer(self.max_iter, "max_iter", 1)
+        log = Log(type(self).__name__, verbosity(self.verbose), unit="step", tol=tol)
         fit_intercept = switch(self.fit_intercept, "fit_intercept")
         before = None
         if switch(self.warm_start, "warm_start") and hasattr(self, "coef_"):
@@ -134,7 +143,9 @@ class SoftmaxRegression(ScoreClassifier):
         if before and before[1].shape[1] == d + 1 and np.array_equal(before[0], self.classes_):
             V[:] = before[1][:, : V.shape[1]]
         problem = Problem(X, codes, k, penalties, fit_intercept)
-        minimum = minimise(problem, V, tol, max_iter)
+        with log:
+            minimum = minimise(problem, V, tol, max_iter, log)
+        self.history_ = log.history
         V = minimum.V - minimum.V.mean(axis=0)
         self.coef_ = np.ascontiguousarray(V[:, :d])
         self.intercept_ = V[:, d].copy() if fit_intercept else np.zeros(k)

@@ -9,6 +9,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import issparse
 
 from .. import _rows
+from .._progress import Log
 from .._rows import LinearGram, WholeGram, WorkingSet
 from .._typing import Bools, Floats, Ints
 from ..certificate import Certificate
@@ -54,7 +55,7 @@ class _Progress:
 
 
 def climb(
-    gram: WholeGram | WorkingSet, problem: HingeProblem, tol: float, max_iter: int, beta: Floats
+    gram: WholeGram | WorkingSet, problem: HingeProblem, tol: float, max_iter: int, beta: Floats, log: Log
 ) -> tuple[Floats, Certificate]:
     """The block ascent of a kernel classifier.
 
@@ -105,6 +106,7 @@ def climb(
             )
             steps += done
             gap = primal - dual
+            log.values(ceil(steps / m), primal, dual)
             if gap <= goal * max(1.0, primal) or steps >= left or not outside > _SHARE * gap:
                 break
             if entered and not done:  # nothing could be done with those that entered
@@ -116,6 +118,7 @@ def climb(
         beta = tidy(problem, beta)
         scores = gram.product(beta)
         certificate = certified(problem, beta, scores, gram.curvatures, max(1, ceil(steps / m)))
+        log.values(ceil(steps / m), certificate.primal, certificate.dual)
         spent = steps >= left or rounds >= max_iter
         if certificate.gap <= tol or spent or progress.ended(certificate.primal, certificate.dual):
             break
@@ -203,7 +206,7 @@ def _newton(gram: Any, problem: HingeProblem, beta: Floats, scores: Floats, budg
 
 
 def sweep(
-    X: Any, problem: HingeProblem, tol: float, max_iter: int, beta: Floats
+    X: Any, problem: HingeProblem, tol: float, max_iter: int, beta: Floats, log: Log
 ) -> tuple[Floats, Certificate]:
     """The block ascent of a linear classifier, which keeps W."""
     from ..jit import multiclass as jit
@@ -225,10 +228,12 @@ def sweep(
             by_class, problem.labels, problem.penalties, problem.costs, every, beta, problem.penalties
         )
         gap, allowed = primal - dual, tol * max(1.0, primal)
+        log.values(n_iter, primal, dual)
         if gap <= allowed or n_iter >= max_iter or progress.ended(primal, dual):
             beta = tidy(problem, beta)
             W = np.ascontiguousarray((X.T @ beta).T)
             certificate = certified(problem, beta, X @ W.T, squares, n_iter)
+            log.values(n_iter, certificate.primal, certificate.dual)
             if certificate.gap <= tol or n_iter >= max_iter or progress.idle > 25:
                 return beta, certificate
         if settled:

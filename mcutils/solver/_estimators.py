@@ -9,7 +9,8 @@ from scipy.sparse import csr_array, hstack, issparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import ScoreClassifier, class_codes
-from .._checks import gram_matrix, integer, number, one_of, squarable, switch
+from .._checks import gram_matrix, integer, number, one_of, squarable, switch, verbosity
+from .._progress import Log
 from .._rows import WholeGram, WorkingSet
 from .._typing import Floats, Ints
 from .._weights import example_weights, refuse_idle, times_class_weight
@@ -46,6 +47,7 @@ class _CertifiedSVM(ScoreClassifier):
         precision: str = "auto",
         cache_size: float = 256,
         check_kernel: bool = False,
+        verbose: int | bool = 0,
     ):
         self.C = C
         self.kernel = kernel
@@ -62,6 +64,7 @@ class _CertifiedSVM(ScoreClassifier):
         self.precision = precision
         self.cache_size = cache_size
         self.check_kernel = check_kernel
+        self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Solve the optimisation problem.
@@ -80,6 +83,7 @@ class _CertifiedSVM(ScoreClassifier):
         Self
         """
         tol, max_iter = self._check_parameters()
+        log = Log(type(self).__name__, verbosity(self.verbose), unit="pass", tol=tol)
         given = getattr(X, "dtype", None)
         X, labels = self._validate(X, y=y)
         self.classes_, codes = class_codes(labels)
@@ -95,16 +99,20 @@ class _CertifiedSVM(ScoreClassifier):
             squarable(X)  # other kernels name what leaves the range
         if self.check_kernel and not linear:
             check_psd(X if self.kernel_.name == "precomputed" else self.kernel_.gram(X))
-        if self.solver != "block":
-            known = self.kernel_.name == "precomputed"
-            gram = _precomputed(X, given) if known else self.kernel_.gram(X)
-            beta, certificate = by_cvxopt(
-                gram + bias, problem, tol, max_iter, structured=self.solver == "interior"
-            )
-        elif linear:
-            beta, certificate = sweep(_with_ones(X) if bias else X, problem, tol, max_iter, beta)
-        else:
-            beta, certificate = climb(self._gram(X, bias, tol, given), problem, tol, max_iter, beta)
+        with log:
+            if self.solver != "block":
+                known = self.kernel_.name == "precomputed"
+                gram = _precomputed(X, given) if known else self.kernel_.gram(X)
+                beta, certificate = by_cvxopt(
+                    gram + bias, problem, tol, max_iter, structured=self.solver == "interior"
+                )
+                log.values(certificate.n_iter or 1, certificate.primal, certificate.dual)
+            elif linear:
+                beta, certificate = sweep(_with_ones(X) if bias else X, problem, tol, max_iter, beta, log)
+            else:
+                gram = self._gram(X, bias, tol, given)
+                beta, certificate = climb(gram, problem, tol, max_iter, beta, log)
+        self.history_ = log.history
         self._codes = codes
         self.certificate_, self.converged_ = certificate, certificate.certifies(tol)
         self.n_iter_ = certificate.n_iter or 1
@@ -261,6 +269,8 @@ class CrammerSinger(_CertifiedSVM):
     check_kernel : bool, default=False
         Whether the whole Gram matrix is computed first, and refused if it has a negative eigenvalue. Without
         this only what is met is refused.
+    verbose : int or bool, default=0
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -284,6 +294,9 @@ class CrammerSinger(_CertifiedSVM):
         What is added to the scores; 0 without an intercept.
     certificate_ : Certificate
         Primal and dual value, and in ``kkt`` the residuals of :func:`mcutils.dual.kkt`.
+    history_ : (n, 3) array
+        Seconds since the start of the fit, primal and dual value, a row for each time that they were
+        computed; the last are those of ``certificate_``.
     converged_ : bool
         Whether the relative gap is at most ``tol``. If not, ConvergenceWarning names what was reached.
     n_iter_ : int
@@ -348,6 +361,8 @@ class WestonWatkins(_CertifiedSVM):
         The most MiB of kernel rows to keep, but no fewer than 512 rows.
     check_kernel : bool, default=False
         Whether the whole Gram matrix is checked first.
+    verbose : int or bool, default=0
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -371,6 +386,9 @@ class WestonWatkins(_CertifiedSVM):
         What is added to the scores; 0 without an intercept.
     certificate_ : Certificate
         Primal and dual value, and in ``kkt`` the residuals of :func:`mcutils.dual.kkt`.
+    history_ : (n, 3) array
+        Seconds since the start of the fit, primal and dual value, a row for each time that they were
+        computed; the last are those of ``certificate_``.
     converged_ : bool
         Whether the relative gap is at most ``tol``.
     n_iter_ : int

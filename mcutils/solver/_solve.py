@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._checks import gram_matrix, integer, number, reals
+from .._progress import Log
 from .._rows import WholeGram
 from .._typing import Floats
 from .._warnings import warn
@@ -81,7 +82,7 @@ def solve_block(
     beta = np.zeros((len(matrix), task.n_classes))
     if initial is not None:
         beta = task.coefficients(_initial(initial, task))
-    beta, certificate = climb(WholeGram(matrix), task, tol, integer(max_iter, "max_iter", 1), beta)
+    beta, certificate = climb(WholeGram(matrix), task, tol, integer(max_iter, "max_iter", 1), beta, Log())
     return _solution(task, beta, certificate, tol)
 
 
