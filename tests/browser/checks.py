@@ -219,7 +219,8 @@ def switch(page: Any, mode: str) -> list[str]:
 def visit(browser: Any, root: str, name: str, width: int, quick: bool = False) -> dict[str, list[str]]:
     """All that is wrong with a page at a width, light and dark: findings by check.
 
-    With `quick` in the mode alone in which it is loaded, and by key one fold of each kind.
+    By key every fold opens where the page is wide, and one of each kind where it is narrow. With `quick` in the
+    mode alone in which it is loaded, and one fold of each kind.
     """
     first, second = WIDTHS[width]
     context = browser.new_context(
@@ -268,7 +269,7 @@ def visit(browser: Any, root: str, name: str, width: int, quick: bool = False) -
             found["axe"] += [f"{second}: {place}" for place in axe(page, "color-contrast")]
         # last, on the small page that `slim` has left: each key press lays it out again
         page.evaluate("mcProbe.closeAgain()")
-        found["folds"] = folds(page, quick)
+        found["folds"] = folds(page, quick or width < 600)
         return found | ear.findings()
     finally:
         context.close()
