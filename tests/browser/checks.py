@@ -219,8 +219,8 @@ def switch(page: Any, mode: str) -> list[str]:
 def visit(browser: Any, root: str, name: str, width: int, quick: bool = False) -> dict[str, list[str]]:
     """All that is wrong with a page at a width, light and dark: findings by check.
 
-    By key every fold opens where the page is wide, and one of each kind where it is narrow. With `quick` in the
-    mode alone in which it is loaded, and one fold of each kind.
+    By key every fold is opened where the page is wide, and one of each kind where it is narrow. With `quick`
+    in the mode alone in which it is loaded, and one fold of each kind.
     """
     first, second = WIDTHS[width]
     context = browser.new_context(
