@@ -15,6 +15,12 @@ _FIRST = (
 )
 
 
+def is_watched() -> bool:
+    """Whether stderr is a terminal or belongs to a notebook."""
+    notebook = type(sys.stderr).__module__.startswith("ipykernel")
+    return sys.stderr is not None and (notebook or sys.stderr.isatty())
+
+
 class Log:
     """What a fit says with ``verbose``, on stderr, and the values that it keeps as ``history_``.
 
@@ -36,7 +42,7 @@ class Log:
         self.name, self.unit, self.least = name, unit, least
         self.verbose = verbose if sys.stderr else 0  # there is none in a program without a console
         self.most = "" if most is None else f"/{most}"
-        self.tol = "" if tol is None else f" (tol {tol:g})"
+        self.tol = "" if tol is None else f" (tol {float(tol):g})"
         self.start, self.rows = perf_counter(), list[tuple[float, float, float]]()
         self.due, self.wait, self.known, self.last, self.shown = 0.0, _FIRST, "", "", ""
 
@@ -93,6 +99,5 @@ class Log:
         self.shown = self.last
 
     def _rewrites(self) -> bool:
-        """Whether stderr is a terminal or belongs to a notebook, and one line is enough."""
-        notebook = type(sys.stderr).__module__.startswith("ipykernel")
-        return self.verbose < 2 and (notebook or sys.stderr.isatty())
+        """Whether one line is enough, and can be written over."""
+        return self.verbose < 2 and is_watched()

@@ -190,7 +190,6 @@ def solve_svm(
         tol=number(tol, "tol", above=0),
         max_iter=integer(max_iter, "max_iter", 1),
         initial=None if initial is None else _vector(initial, "initial", len(labels)),
-        log=Log(),
     )
 
 
@@ -249,9 +248,10 @@ def solve(
     tol: float,
     max_iter: int,
     initial: Floats | None = None,
-    log: Log,
+    log: Log | None = None,
 ) -> SVMSolution:
     """The classifier of a Gram matrix that is whole or by rows; all arguments are checked already."""
+    log = log or Log()
     if np.isinf(penalties).any():
         return _solve_hard(
             gram, y, penalties > 0, fit_intercept=fit_intercept, tol=tol, max_iter=max_iter, log=log
