@@ -87,6 +87,11 @@ class Source:
 
 
 @functools.cache
+def _of_notebook(code: str) -> Source:
+    return Source(code, "")
+
+
+@functools.cache
 def _source(path: Path, modified: int, size: int) -> Source:
     package = path.parent.relative_to(ROOT).as_posix().replace("/", ".")
     return Source(path.read_text(encoding="utf-8"), package)
@@ -117,7 +122,7 @@ def seen(nb: nbformat.NotebookNode) -> list[Path]:
     modules; without the ending, if it lies in a package that is imported.
     """
     try:
-        sources = [Source("\n\n".join(_code(nb)), "")]
+        sources = [_of_notebook("\n\n".join(_code(nb)))]
     except SyntaxError:  # executing it, or checking it, says where
         return []
     names = set(sources[0].modules)
