@@ -489,16 +489,46 @@ def test_factors_are_made_only_where_they_save_time(monkeypatch):
     # overlapping classes at a large penalty: the diagonal is not enough, from some step on
     X = 0.3 * rng.normal(size=(20, 60))[y] + rng.normal(size=(600, 60))
     monkeypatch.setattr(_newton, "_QUICK", 1e6)
-    mixed, some, with_some, steps = work(X, y, 1e3)
+    mixed, some, with_some, steps = work(X, y, 1e6)
     monkeypatch.setattr(_newton, "_QUICK", np.inf)
-    always, all_of_them, _, most = work(X, y, 1e3)
+    always, all_of_them, _, most = work(X, y, 1e6)
     monkeypatch.setattr(_newton, "_BLOCK_FEATURES", 0)
-    never, none, without, _ = work(X, y, 1e3)
+    never, none, without, _ = work(X, y, 1e6)
     assert none == 0 < some < steps
     assert all_of_them == most
     assert with_some < without
     for one in (mixed, never):
         assert one.primal == pytest.approx(always.primal, rel=2e-9)
+
+
+@pytest.mark.parametrize("entries", [2**16, 60])
+def test_products_in_single_precision_and_in_blocks_lead_to_the_same_optimum(monkeypatch, entries):
+    X, y = scaled(load_wine)
+    weights = np.random.default_rng(0).integers(0, 4, len(y)) * 10.0
+    sizes = X * np.logspace(-3, 3, X.shape[1])
+    dependent = np.hstack([X, X.sum(axis=1)[:, None]])
+    hard = [X, X + 1e3, sizes, sparse.csr_matrix(X), sparse.csr_matrix(sizes), dependent]
+    made = []
+    product = _newton._Hessian.__call__
+
+    def told(self, D):
+        made.append(self.kind)
+        return product(self, D)
+
+    settings = [(Z, *more) for Z in hard for more in ((True, 1.0), (False, 1e-3), (True, 1e5))]
+    tiny = [(1e-25 * X, bias, 1e50) for bias in (True, False)]  # beyond the range of single precision
+    for Z, bias, C in [*settings, *tiny]:
+        model = SoftmaxRegression(C=C, fit_intercept=bias, tol=1e-8)
+        plain = clone(model).fit(Z, y, weights)
+        with monkeypatch.context() as patch:
+            patch.setattr(_newton, "_SINGLE", 0)
+            patch.setattr(_objective, "_ENTRIES", entries)
+            patch.setattr(_newton._Hessian, "__call__", told)
+            model.fit(Z, y, weights)
+        assert model.converged_
+        for one, other in ((model, plain), (plain, model)):
+            assert one.certificate_.dual <= other.certificate_.primal * (1 + 1e-12)
+    assert made.count(np.float32) > 0.8 * len(made)
 
 
 def test_rounding_is_not_certified_away():

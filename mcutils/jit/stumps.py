@@ -15,9 +15,9 @@ if both sides vote independently. It is the same if left and right change places
 :math:`c_l \to t_l - c_l`. So the thresholds below the commonest value of a feature are reached from the left,
 those above it from the right, and the examples that have it are never visited.
 
-Of a large sample the examples are not visited in the order of a feature at first. Their weights would not stay
-in a cache, and from some size on the sweep would take several times as long. Instead the order is cut into
-buckets, and each example adds its weights to those of its bucket. That gives the edges of the thresholds
+Of a large sample the examples are not visited in the order of a feature at first. Their weights would not
+stay in a cache, and from some size on the sweep would take several times as long. Instead the order is cut
+into buckets, and each example adds its weights to those of its bucket. That gives the edges of the thresholds
 between the buckets. From one bucket to the next, :math:`|t_l - 2 c_l|` moves by at most twice the weights of
 the class in the bucket. So no edge in between is larger than the mean of those at the two borders plus the
 weights of all classes in the bucket, and only a feature with a bucket where this could be the largest is
@@ -194,9 +194,7 @@ def screened_edges(
             if q < n - 1:
                 largest[j] = max(largest[j], edges[q])
             if inner[begin + q]:
-                bounds[j - first] = max(
-                    bounds[j - first], 0.5 * (left + edges[q]) + factor * mass[begin + q]
-                )
+                bounds[j - first] = max(bounds[j - first], 0.5 * (left + edges[q]) + factor * mass[begin + q])
             left = edges[q]
     best = largest[first:last].max()
     for j in range(first, last):

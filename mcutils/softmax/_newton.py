@@ -59,7 +59,7 @@ def minimise(problem: Problem, V: Floats, tol: float, max_iter: int, log: Log) -
 
     V = V - V.mean(axis=0)  # the same vector added to all classes changes no probability
     now = problem.at(V, hessian.keep)
-    dual, best, stalled, first, flat = -np.inf, np.inf, 0, 0.0, False
+    dual, best, stalled, first, flat, decrease = -np.inf, np.inf, 0, 0.0, False, np.inf
     for step in range(max_iter + 1):
         gradient, allowed = now.gradient, tol * max(1.0, abs(now.primal))
         slope = float(np.linalg.norm(gradient))
@@ -84,14 +84,15 @@ def minimise(problem: Problem, V: Floats, tol: float, max_iter: int, log: Log) -
         if ends or reached.gap <= tol:
             break
 
-        if stalled >= 2 and hessian.kind == np.float32:
+        # far from the optimum a step may not halve the gradient; near it, the direction was not good enough
+        if stalled >= 2 and decrease <= 1e-5 * max(1.0, abs(now.primal)) and hessian.kind == np.float32:
             hessian = hessian.doubled()
             preconditioner = _Diagonal(hessian)
             now = problem.at(V, hessian.keep)
         preconditioner.update()
         target = -gradient if axes is None else -axes.turned(gradient)
         accuracy = max(min(0.1, slope / first), hessian.digits)
-        enough = min(0.5 * np.sqrt(2 * allowed), 0.1 * slope)
+        enough = min(0.5 * np.sqrt(2 * allowed), 0.02 * slope)
         # a product takes 4 m d k operations, the factors of all blocks take 2 m d^2 k
         doubtful = few and isinstance(preconditioner, _Diagonal)
         exact, most = (accuracy / 2, hessian.cheap * d // 2) if doubtful else (accuracy, _PRODUCTS)
@@ -259,9 +260,9 @@ class _Blocks:
 
     def update(self) -> None:
         self.factors = []
-        table = np.concatenate([self.hessian.bends(rows) for rows in blocks(*self.hessian.q.shape)])
-        for weight in table.T:
-            block = self.columns.T @ ((self.hessian.unit * weight)[:, None] * self.columns)
+        parts = [self.hessian.bends(rows) for rows in blocks(*self.hessian.q.shape)]
+        for weight in self.hessian.unit * np.concatenate(parts, dtype=np.float64).T:
+            block = self.columns.T @ (weight[:, None] * self.columns)
             block[np.diag_indices(self.d)] += 1.0
             diagonal = np.diag(block)
             unit = np.sqrt(np.maximum(diagonal, 1e-30 * diagonal.max() + 1e-300))

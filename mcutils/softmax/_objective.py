@@ -81,8 +81,8 @@ class Problem:
         return multipliers
 
     def at(self, V: Floats, keep: Callable[[slice, Floats, Floats], None]) -> Point:
-        """The value and the gradient of a classifier; the probabilities of each block of rows, zero at the true
-        class, and what the true class lacks to 1, are handed on."""
+        """The value and the gradient of a classifier. The probabilities of each block of rows, zero at the
+        true class, and what the true class lacks to 1, are handed on."""
         k, d = V.shape[0], self.X.shape[1]
         paid, gathered, sums, total = 0.0, np.zeros_like(V), np.zeros(k), np.zeros(k)
         for rows, part in self.parts():

@@ -303,8 +303,8 @@ class CrammerSinger(_CertifiedSVM):
         Whether the whole Gram matrix is computed first, and refused if it has a negative eigenvalue. Without
         this only what is met is refused.
     store_multipliers : bool, default=False
-        Whether a linear classifier, which predicts with ``coef_`` alone, keeps its multipliers too: then it has
-        ``beta_``, ``support_``, ``dual_coef_`` and ``support_of_class_``. With ``warm_start``, and with
+        Whether a linear classifier, which predicts with ``coef_`` alone, keeps its multipliers too: then it
+        has ``beta_``, ``support_``, ``dual_coef_`` and ``support_of_class_``. With ``warm_start``, and with
         another kernel, they are kept in any case.
     verbose : int or bool, default=0
         1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
