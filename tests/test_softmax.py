@@ -489,11 +489,11 @@ def test_factors_are_made_only_where_they_save_time(monkeypatch):
     # overlapping classes at a large penalty: the diagonal is not enough, from some step on
     X = 0.3 * rng.normal(size=(20, 60))[y] + rng.normal(size=(600, 60))
     monkeypatch.setattr(_newton, "_QUICK", 1e6)
-    mixed, some, with_some, steps = work(X, y, 1e6)
+    mixed, some, with_some, steps = work(X, y, 1e3)
     monkeypatch.setattr(_newton, "_QUICK", np.inf)
-    always, all_of_them, _, most = work(X, y, 1e6)
+    always, all_of_them, _, most = work(X, y, 1e3)
     monkeypatch.setattr(_newton, "_BLOCK_FEATURES", 0)
-    never, none, without, _ = work(X, y, 1e6)
+    never, none, without, _ = work(X, y, 1e3)
     assert none == 0 < some < steps
     assert all_of_them == most
     assert with_some < without

@@ -92,7 +92,8 @@ def minimise(problem: Problem, V: Floats, tol: float, max_iter: int, log: Log) -
         preconditioner.update()
         target = -gradient if axes is None else -axes.turned(gradient)
         accuracy = max(min(0.1, slope / first), hessian.digits)
-        enough = min(0.5 * np.sqrt(2 * allowed), 0.02 * slope)
+        # a small problem is solved further than is asked for; of a large one no product is made in vain
+        enough = min(0.5 * np.sqrt(2 * allowed), 0.02 * slope) if hessian.kind == np.float32 else 0.0
         # a product takes 4 m d k operations, the factors of all blocks take 2 m d^2 k
         doubtful = few and isinstance(preconditioner, _Diagonal)
         exact, most = (accuracy / 2, hessian.cheap * d // 2) if doubtful else (accuracy, _PRODUCTS)
