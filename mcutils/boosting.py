@@ -73,6 +73,12 @@ _TIE = 1e-12
 # The classes whose sums a sweep keeps in registers, see mcutils.jit.stumps.
 _BLOCK = 4
 
+# A sample of at least _LARGE examples is cut into buckets for the search, _SIZE examples or more in each; but
+# not by a feature that has one value more often than _COMMON, which is quicker to sweep without it. What is
+# known of the weights in a bucket is renewed when they can have grown by _GROWN.
+_LARGE, _SIZE, _MOST, _COMMON = 8192, 32, 2048, 0.4
+_GROWN = 4.0
+
 
 # ---------------------------------------------------------------------------------------------------
 # Stumps
@@ -223,6 +229,7 @@ class _Stumps:
         self.independent = votes == "leaf"
         self.largest = np.empty(d)
         self.pool, self.parts = pool, np.array_split(np.arange(d), min(tasks, d))
+        self.buckets = _Buckets(self) if m >= _LARGE else None
 
     def best(self) -> Stump:
         """The best stump for the present weights; it is kept for :meth:`reweigh`."""
@@ -231,12 +238,15 @@ class _Stumps:
         constant = np.abs(self.totals)
         least = constant if self.independent else np.zeros_like(constant)
         weights = (self.signed, self.totals, least)
-        problem = (self.order, self.ends, self.starts, self.common, *weights)
+        problem: tuple[Any, ...] = (self.order, self.ends, self.starts, self.common, *weights)
         ranges = [(int(part[0]), int(part[-1]) + 1) for part in self.parts]
+        search = jit.largest_edges
+        if self.buckets is not None:
+            search, problem = jit.screened_edges, (*self.buckets.known(self.signed), *problem)
         if len(ranges) == 1:
-            jit.largest_edges(*ranges[0], *problem, self.largest)
+            search(*ranges[0], *problem, self.largest)
         else:
-            self.pool(delayed(jit.largest_edges)(*one, *problem, self.largest) for one in ranges)
+            self.pool(delayed(search)(*one, *problem, self.largest) for one in ranges)
         enough = max(float(constant.sum()), float(self.largest.max())) - _TIE
         feature, threshold = None, -np.inf
         self.right = np.ones(len(self.X), dtype=np.bool_)
@@ -271,10 +281,45 @@ class _Stumps:
         """From D_t to D_{t+1}: what was wrong has half of the weight, and what was right the other half."""
         from .jit import stumps as jit
 
+        if self.buckets is not None:
+            self.buckets.factor *= 0.5 / self.wrong
         jit.reweigh(
             *(self.signed, self.right, *self.votes, 0.5 / self.wrong, 0.5 / self.correct),
             *(self.totals, self.mass),
         )
+
+
+class _Buckets:
+    """The order of every feature of a large sample, cut into buckets between two values."""
+
+    def __init__(self, stumps: _Stumps):
+        d, m = stumps.order.shape
+        self.codes = np.zeros((d, m), dtype=np.uint16)
+        count = min(_MOST, m // _SIZE)
+        marks = np.arange(1, count + 1) * m // count
+        inner: list[NDArray[np.bool_]] = []
+        for j in range(d):
+            ends = stumps.ends[stumps.starts[j] : stumps.starts[j + 1]]
+            if np.diff(ends, prepend=0).max() > _COMMON * m:
+                inner.append(np.empty(0, dtype=np.bool_))
+                continue
+            last = np.unique(np.searchsorted(ends, marks))  # the last value of each bucket
+            sizes = np.diff(ends[last], prepend=0)
+            self.codes[j, stumps.order[j]] = np.repeat(np.arange(len(last)), sizes)
+            inner.append(np.diff(last, prepend=-1) > 1)
+        self.begins = np.cumsum([0, *map(len, inner)])
+        self.inner = np.concatenate(inner)
+        self.mass = np.empty(len(self.inner))
+        self.factor = np.inf  # by how much a weight can have grown since these were summed up
+
+    def known(self, signed: Floats) -> tuple[Any, ...]:
+        """What the search takes for the present weights."""
+        from .jit import stumps as jit
+
+        if self.factor > _GROWN:
+            jit.masses_of_buckets(self.codes, self.begins, signed, self.mass)
+            self.factor = 1.0
+        return self.codes, self.begins, self.inner, self.mass, self.factor
 
 
 class _Learner:

@@ -25,6 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from mcutils import boosting
 from mcutils.boosting import AdaBoostMH, Stump, best_stump
 from mcutils.jit import stumps as jit
 
@@ -366,6 +367,35 @@ def same_stumps(one, other):
         assert (a.feature, a.threshold) == (b.feature, b.threshold)
         assert np.array_equal(a.left, b.left)
         assert np.array_equal(a.right, b.right)
+
+
+@pytest.mark.parametrize("votes", ["sign", "leaf"])
+@pytest.mark.compiler
+def test_buckets_change_nothing(votes, monkeypatch):
+    swept, largest = [0], jit.largest_edges
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 4))
+    many = X, (X @ rng.normal(size=(4, 5)) + rng.normal(size=(len(X), 5))).argmax(axis=1)
+    for X, y in [*samples(), many]:
+        with monkeypatch.context() as patch:
+            patch.setattr(boosting, "_LARGE", np.inf)
+            plain = AdaBoostMH(n_estimators=25, votes=votes).fit(X, y)
+            patch.setattr(boosting, "_LARGE", 1)
+            patch.setattr(boosting, "_SIZE", 4 if len(X) < 1000 else 32)
+            for n_jobs in (1, 2):
+                same = AdaBoostMH(n_estimators=25, votes=votes, n_jobs=n_jobs).fit(X, y)
+                same_stumps(plain, same)
+                assert np.allclose(plain.rounds_.error, same.rounds_.error, rtol=1e-12)
+    # of the large sample few features are swept
+    monkeypatch.setattr(jit, "screened_edges", jit.screened_edges.py_func)
+
+    def counting(first, last, *others):
+        swept[0] += last - first
+        largest(first, last, *others)
+
+    monkeypatch.setattr(jit, "largest_edges", counting)
+    same_stumps(plain, AdaBoostMH(n_estimators=25, votes=votes).fit(*many))
+    assert 0 < swept[0] < 25 * 4 / 2
 
 
 @pytest.mark.parametrize("votes", ["sign", "leaf"])

@@ -315,13 +315,13 @@ def test_probabilities_out_of_balance_are_balanced_and_stay_probabilities():
     inner = _objective.Problem(X, y, k, weights, True)
     q = rng.dirichlet(np.ones(k) / 3, len(y))
     q[np.arange(len(y)), y] = 0.0
-    others, missing = inner.balanced(q, q.sum(axis=1))
+    others, missing = inner.balanced(q, q.sum(axis=1), inner.transfer(inner.excess(q, q.sum(axis=1))))
     assert (others >= 0).all()
     assert (missing <= 1 + 1e-12).all()
     assert not others[np.arange(len(y)), y].any()
     assert np.abs(inner.excess(others, missing)).max() <= 1e-12
     # those in balance stay as they are
-    again = inner.balanced(others, missing)
+    again = inner.balanced(others, missing, inner.transfer(inner.excess(others, missing)))
     np.testing.assert_allclose(again[0], others, atol=1e-14)
 
 
@@ -466,9 +466,9 @@ def test_factors_are_made_only_where_they_save_time(monkeypatch):
 
         return solve(counted, *others)
 
-    def made(self, bends):
+    def made(self):
         factors[0] += 1
-        update(self, bends)
+        update(self)
 
     monkeypatch.setattr(_newton, "_conjugate_gradients", counting)
     monkeypatch.setattr(_newton._Blocks, "update", made)
@@ -499,6 +499,36 @@ def test_factors_are_made_only_where_they_save_time(monkeypatch):
     assert with_some < without
     for one in (mixed, never):
         assert one.primal == pytest.approx(always.primal, rel=2e-9)
+
+
+@pytest.mark.parametrize("entries", [2**16, 60])
+def test_products_in_single_precision_and_in_blocks_lead_to_the_same_optimum(monkeypatch, entries):
+    X, y = scaled(load_wine)
+    weights = np.random.default_rng(0).integers(0, 4, len(y)) * 10.0
+    sizes = X * np.logspace(-3, 3, X.shape[1])
+    dependent = np.hstack([X, X.sum(axis=1)[:, None]])
+    hard = [X, X + 1e3, sizes, sparse.csr_matrix(X), sparse.csr_matrix(sizes), dependent]
+    made = []
+    product = _newton._Hessian.__call__
+
+    def told(self, D):
+        made.append(self.kind)
+        return product(self, D)
+
+    settings = [(Z, *more) for Z in hard for more in ((True, 1.0), (False, 1e-3), (True, 1e5))]
+    tiny = [(1e-25 * X, bias, 1e50) for bias in (True, False)]  # beyond the range of single precision
+    for Z, bias, C in [*settings, *tiny]:
+        model = SoftmaxRegression(C=C, fit_intercept=bias, tol=1e-8)
+        plain = clone(model).fit(Z, y, weights)
+        with monkeypatch.context() as patch:
+            patch.setattr(_newton, "_SINGLE", 0)
+            patch.setattr(_objective, "_ENTRIES", entries)
+            patch.setattr(_newton._Hessian, "__call__", told)
+            model.fit(Z, y, weights)
+        assert model.converged_
+        for one, other in ((model, plain), (plain, model)):
+            assert one.certificate_.dual <= other.certificate_.primal * (1 + 1e-12)
+    assert made.count(np.float32) > 0.8 * len(made)
 
 
 def test_rounding_is_not_certified_away():

@@ -17,7 +17,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
 from mcutils import _rows, dual, kernel
-from mcutils.hinge import HingeProblem
+from mcutils.hinge import HingeProblem, _problem
 from mcutils.jit import multiclass as jit
 from mcutils.solver import CrammerSinger, WestonWatkins, solve_block, solve_interior, solve_qp
 
@@ -53,7 +53,9 @@ def test_the_five_points_of_shark(loss, C, objective, W):
     """Their exact solution is that of the tests of the library Shark."""
     for name in ("linear", "precomputed"):
         inputs = FIVE if name == "linear" else FIVE @ FIVE.T
-        model = CLASSIFIERS[loss](C=C, kernel=name, fit_intercept=False, tol=1e-13).fit(inputs, OF_FIVE)
+        model = CLASSIFIERS[loss](
+            C=C, kernel=name, fit_intercept=False, tol=1e-13, store_multipliers=True
+        ).fit(inputs, OF_FIVE)
         assert model.certificate_.primal == pytest.approx(objective, abs=1e-12)
         assert model.certificate_.dual == pytest.approx(objective, abs=1e-12)
         if W is not None:
@@ -220,7 +222,7 @@ def test_two_classes_are_the_binary_classifier_with_twice_the_penalty(loss):
 @pytest.mark.parametrize("name", ["linear", "rbf", "poly"])
 def test_a_bias_is_one_more_feature(loss, name):
     X, y, cost, weights = sample(1)
-    options = {"kernel": name, "gamma": 0.5, "cost": cost, "tol": 1e-9}
+    options = {"kernel": name, "gamma": 0.5, "cost": cost, "tol": 1e-9, "store_multipliers": True}
     model = CLASSIFIERS[loss](C=0.5, **options).fit(X, y, weights)
     gram = model.kernel_.gram(X) + 1.0
     result = solve_qp(gram, HingeProblem(y, loss=loss, C=0.5, cost=cost, sample_weight=weights))
@@ -239,8 +241,9 @@ def test_a_bias_is_one_more_feature(loss, name):
 def test_fitted_attributes_belong_together(loss):
     X, y, cost, weights = sample(5, m=40)
     for name in ("linear", "rbf"):
-        model = CLASSIFIERS[loss](C=0.5, kernel=name, cost=cost, tol=1e-6).fit(X, y, weights)
-        beta = model.beta_
+        model = CLASSIFIERS[loss](C=0.5, kernel=name, cost=cost, tol=1e-6, store_multipliers=True)
+        beta = model.fit(X, y, weights).beta_
+        np.testing.assert_array_equal(model.dual_coef_, beta[model.support_].T)
         assert np.abs(beta.sum(axis=1)).max() <= 1e-12
         np.testing.assert_array_equal(model.support_, np.flatnonzero(beta.any(axis=1)))
         for r, indices in enumerate(model.support_of_class_):
@@ -256,6 +259,42 @@ def test_fitted_attributes_belong_together(loss):
         assert model.certificate_.kkt["complementarity"] < 1e-4
         again = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(again.predict(X), model.predict(X))
+        np.testing.assert_array_equal(again.beta_, beta)
+
+
+@pytest.mark.parametrize("loss", CLASSIFIERS)
+def test_a_linear_classifier_keeps_what_prediction_needs(loss):
+    X, y, cost, weights = sample(5, m=400)
+    model = CLASSIFIERS[loss](C=0.5, cost=cost, store_multipliers=True).fit(X, y, weights)
+    with_multipliers = pickle.dumps(model)
+    model.set_params(store_multipliers=False).fit(X, y, weights)
+    assert len(pickle.dumps(model)) < 2000 + 16 * model.coef_.size < len(with_multipliers)
+    for name in ("beta_", "dual_coef_", "support_of_class_"):
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match=f"no {name}: it was fitted without store_multipliers=True"):
+            getattr(model, name)
+        with pytest.raises(AttributeError, match=f"no {name}: it is not fitted"):
+            getattr(clone(model), name)
+    assert not hasattr(model, "support_")
+    # what was kept for a warm start is kept as long as one may follow
+    assert model.set_params(warm_start=True).fit(X, y, weights).fit(X, y, weights).n_iter_ == 1
+    # nothing of one kernel is left with another
+    assert not hasattr(model.set_params(kernel="rbf").fit(X, y, weights), "coef_")
+    assert not hasattr(model.set_params(kernel="linear").fit(X, y, weights), "support_vectors_")
+
+
+def test_a_certificate_is_that_of_all_blocks(monkeypatch):
+    """A large sample is taken in blocks."""
+    X, y, cost, weights = sample(5, m=40)
+    for loss in CLASSIFIERS:
+        problem = HingeProblem(y, loss=loss, cost=cost, sample_weight=weights)
+        beta = problem.coefficients(problem.nearest(np.random.default_rng(0).normal(size=(40, len(cost)))))
+        one = problem.certificate(beta, X @ X.T @ beta)
+        with monkeypatch.context() as patch:
+            patch.setattr(_problem, "_ENTRIES", 7 * len(cost))
+            same = problem.certificate(beta, X @ X.T @ beta)
+        assert (same.primal, same.dual) == pytest.approx((one.primal, one.dual), rel=1e-12)
+        assert same.kkt == pytest.approx(one.kkt, rel=1e-12)
 
 
 @pytest.mark.parametrize("loss", CLASSIFIERS)
@@ -333,7 +372,7 @@ def test_weighting_is_repeating(loss):
     X, counts = scale(X), np.random.default_rng(0).integers(0, 4, size=150)
     for name in ("linear", "rbf"):
         model = CLASSIFIERS[loss](C=0.5, kernel=name, gamma=0.3, tol=1e-6)
-        weighted = clone(model).fit(X, y, counts)
+        weighted = clone(model).set_params(store_multipliers=True).fit(X, y, counts)
         repeated = clone(model).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
         for one, other in ((weighted, repeated), (repeated, weighted)):
             assert one.certificate_.gap <= 1e-6

@@ -1,5 +1,6 @@
 """The problem that objectives, duals and solvers share: losses, labels, costs and penalties, checked once."""
 
+from copy import copy
 from math import isfinite
 from typing import Any
 
@@ -15,6 +16,10 @@ from ._losses import HINGES, score_gaps, score_slopes, total
 
 # Multipliers may exceed their penalty by this part of it, which is rounding.
 _BEYOND = 1e-9
+
+# A certificate takes the examples in blocks with so many entries of a table, so that a large sample needs no
+# further tables of its size.
+_ENTRIES = 2**20
 
 
 class HingeProblem:
@@ -247,7 +252,12 @@ class HingeProblem:
         return np.concatenate([multipliers * (slack - gaps), left * slack[:, : left.shape[1]]], axis=1)
 
     def residuals(
-        self, multipliers: Floats, gaps: Floats, slack: Floats, away: float = 0.0
+        self,
+        multipliers: Floats,
+        gaps: Floats,
+        slack: Floats,
+        away: float = 0.0,
+        penalty: float | None = None,
     ) -> dict[str, float]:
         """By how much each group of optimality conditions is violated; see :func:`mcutils.dual.kkt`.
 
@@ -256,12 +266,14 @@ class HingeProblem:
         multipliers, gaps, slack : (m, k) array
         away : float
             The distance of the classifier from that of the multipliers, as a part of its norm.
+        penalty : float, optional
+            What the multipliers are measured by: the largest penalty, here or of a larger sample.
 
         Returns
         -------
         dict
         """
-        penalty, cost = float(self.penalties.max()) or 1.0, self.largest_cost()
+        penalty, cost = self.largest_penalty() if penalty is None else penalty, self.largest_cost()
         least = min(multipliers.min(), self._left(multipliers).min())
         violated = max((gaps - slack).max(), -slack.min())
         products = np.abs(self.products(multipliers, gaps, slack))
@@ -286,9 +298,20 @@ class HingeProblem:
         -------
         Certificate
         """
-        gaps = self.gaps(scores)
-        residuals = self.residuals(self.multipliers(beta), gaps, self.slack(gaps))
-        return Certificate(*self.values(beta, scores, gaps), residuals, n_iter)
+        primal = dual = 0.0
+        worst: dict[str, float] = {}
+        rows = max(1, _ENTRIES // self.n_classes)
+        for start in range(0, len(beta), rows):
+            some = slice(start, start + rows)
+            part, own = self._part(some), beta[some]
+            gaps = part.gaps(scores[some])
+            one, other = part.values(own, scores[some], gaps)
+            primal, dual = primal + one, dual + other
+            found = part.residuals(
+                part.multipliers(own), gaps, part.slack(gaps), penalty=self.largest_penalty()
+            )
+            worst = {name: max(value, worst.get(name, 0.0)) for name, value in found.items()}
+        return Certificate(primal, dual, worst, n_iter)
 
     # From points
 
@@ -429,6 +452,16 @@ class HingeProblem:
         points = example_matrix(X)
         HingeProblem.of(self, points.shape[0], k, "X", columns)
         return points
+
+    def _part(self, rows: slice) -> "HingeProblem":
+        """The problem of some of the examples."""
+        part = copy(self)
+        part.labels, part.penalties = self.labels[rows], self.penalties[rows]
+        return part
+
+    def largest_penalty(self) -> float:
+        """The largest penalty, and 1 where all are 0."""
+        return float(self.penalties.max()) or 1.0
 
     def largest_cost(self) -> float:
         """The largest cost, and 1 where all are 0."""

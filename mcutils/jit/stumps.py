@@ -14,6 +14,14 @@ votes is
 if both sides vote independently. It is the same if left and right change places,
 :math:`c_l \to t_l - c_l`. So the thresholds below the commonest value of a feature are reached from the left,
 those above it from the right, and the examples that have it are never visited.
+
+Of a large sample the examples are not visited in the order of a feature at first. Their weights would not
+stay in a cache, and from some size on the sweep would take several times as long. Instead the order is cut
+into buckets, and each example adds its weights to those of its bucket. That gives the edges of the thresholds
+between the buckets. From one bucket to the next, :math:`|t_l - 2 c_l|` moves by at most twice the weights of
+the class in the bucket. So no edge in between is larger than the mean of those at the two borders plus the
+weights of all classes in the bucket, and only a feature with a bucket where this could be the largest is
+swept.
 """
 
 import numpy as np
@@ -128,6 +136,86 @@ def largest_edges(first, last, order, ends, starts, common, G, totals, least, la
         if starts[j + 1] - starts[j] > 1:
             own = ends[starts[j] : starts[j + 1]]
             largest[j] = edges_of(order[j], own, common[j], G, totals, least).max()
+
+
+@compiled
+def sums_of_buckets(codes, n, rows):
+    """The sum of the rows in each of n buckets, (n, 4)."""
+    sums = np.zeros((n, 4))
+    for i in range(len(codes)):
+        q = codes[i]
+        r0, r1, r2, r3 = rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3]
+        c0, c1, c2, c3 = sums[q, 0], sums[q, 1], sums[q, 2], sums[q, 3]
+        sums[q, 0], sums[q, 1], sums[q, 2], sums[q, 3] = c0 + r0, c1 + r1, c2 + r2, c3 + r3
+    return sums
+
+
+@compiled
+def edges_of_buckets(codes, n, G, totals, least):
+    """The edges of the thresholds after each of n buckets."""
+    edges, places = np.zeros(n), np.arange(n)
+    for b in range(len(G)):
+        sweep_up(places, n, sums_of_buckets(codes, n, G[b]), totals[b], least[b], edges)
+    return 2.0 * edges
+
+
+@compiled
+def screened_edges(
+    first, last, codes, begins, inner, mass, factor, order, ends, starts, common, G, totals, least, largest
+):
+    """Fill in the largest edge of each feature, or a smaller number where it is not the largest of them all.
+
+    Parameters
+    ----------
+    first, last, order, ends, starts, common, G, totals, least, largest
+        As of :func:`largest_edges`.
+    codes : (d, m) array
+        The bucket of each example by each feature.
+    begins : (d + 1,) array
+        Where the buckets of a feature begin among those of all; a feature without buckets is swept.
+    inner : array of bool
+        Whether a bucket has more than one value, and so a threshold within.
+    mass : array
+        The weights in each bucket, those of all classes, but for ...
+    factor : float
+        by how much they can have grown since.
+    """
+    bounds = np.empty(last - first)
+    for j in range(first, last):
+        n, begin = begins[j + 1] - begins[j], begins[j]
+        bounds[j - first] = -1.0
+        if n == 0:
+            largest_edges(j, j + 1, order, ends, starts, common, G, totals, least, largest)
+            continue
+        edges = edges_of_buckets(codes[j], n, G, totals, least)
+        largest[j] = -1.0
+        left = edges[n - 1]  # all examples on one side
+        for q in range(n):
+            if q < n - 1:
+                largest[j] = max(largest[j], edges[q])
+            if inner[begin + q]:
+                bounds[j - first] = max(bounds[j - first], 0.5 * (left + edges[q]) + factor * mass[begin + q])
+            left = edges[q]
+    best = largest[first:last].max()
+    for j in range(first, last):
+        if bounds[j - first] > best - 1e-9:  # rounding is less
+            largest_edges(j, j + 1, order, ends, starts, common, G, totals, least, largest)
+            best = max(best, largest[j])
+
+
+@compiled
+def masses_of_buckets(codes, begins, G, mass):
+    """Fill in the weights in each bucket of each feature, those of all classes."""
+    weights = np.zeros(G.shape[1])
+    for b in range(G.shape[0]):
+        for i in range(G.shape[1]):
+            weights[i] += (abs(G[b, i, 0]) + abs(G[b, i, 1])) + (abs(G[b, i, 2]) + abs(G[b, i, 3]))
+    mass[:] = 0.0
+    for j in range(len(codes)):
+        if begins[j + 1] > begins[j]:
+            own = mass[begins[j] : begins[j + 1]]
+            for i in range(len(weights)):
+                own[codes[j, i]] += weights[i]
 
 
 @compiled

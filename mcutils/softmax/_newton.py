@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.sparse import issparse
+from scipy.sparse import diags_array, issparse
 
 from .._progress import Log
 from .._typing import Floats
-from ._loss import hessian_product, loss_parts
-from ._objective import Problem, input_sums
+from ._objective import Problem, blocks, input_sums
 
 # A Newton step is preconditioned by the Hessian's diagonal, or by Cholesky factors of its blocks, one for
 # each class. The factors are used for a dense X with few features: from the start where they are cheap,
@@ -23,6 +23,13 @@ _ROTATION = 20
 
 # Most products with the Hessian in a Newton step.
 _PRODUCTS = 500
+
+# Products of at least so many multiplications are made in single precision.
+_SINGLE = 1e7
+
+# Then a dual value, which takes as long as several products, is computed only where the gap is small: at most
+# so many times what is allowed.
+_NEAR = 30
 
 
 @dataclass
@@ -44,73 +51,131 @@ class _Found:
 def minimise(problem: Problem, V: Floats, tol: float, max_iter: int, log: Log) -> _Found:
     """Newton's method with conjugate gradients, from the classifier V, until the gap is at most tol."""
     d = problem.X.shape[1]
-    penalised = np.zeros_like(V)
-    penalised[:, :d] = 1.0
     axes = _axes(problem)
     few = axes is not None and d <= _BLOCK_FEATURES
-    quick = len(problem.y) * d**2 * problem.k <= _QUICK
-    preconditioner = _Blocks(axes) if axes is not None and few and quick else _Diagonal(problem, axes)
+    work = len(problem.y) * d * problem.k
+    hessian = _Hessian(problem, axes, np.float32 if work >= _SINGLE else np.float64)
+    preconditioner = _Blocks(hessian) if few and work * d <= _QUICK else _Diagonal(hessian)
 
     V = V - V.mean(axis=0)  # the same vector added to all classes changes no probability
-    f = problem.scores(V)
-    dual, best, stalled, first, flat = -np.inf, np.inf, 0, 0.0, False
+    now = problem.at(V, hessian.keep)
+    dual, best, stalled, first, flat, decrease = -np.inf, np.inf, 0, 0.0, False, np.inf
     for step in range(max_iter + 1):
-        losses, others, missing = loss_parts(f, problem.y)
-        multipliers = problem.multipliers(others, missing)
-        now = problem.norm(V) + float(problem.penalties @ losses)
-        gradient = penalised * V - problem.gathered(multipliers)
-        noise, doubt = problem.rounding(V, multipliers)
-        dual = max(dual, problem.dual(others, missing) - doubt)
+        gradient, allowed = now.gradient, tol * max(1.0, abs(now.primal))
         slope = float(np.linalg.norm(gradient))
         first = first or slope
-        reached = _Found(
-            V,
-            now,
-            dual,
-            float(np.linalg.norm(gradient[:, :d])),
-            float(np.abs(gradient[:, d:]).max(initial=0.0)),
-            step,
-        )
-        log.values(step, now, dual)
-        stalled = 0 if reached.gap < best / 2 else stalled + 1
-        best = min(best, reached.gap)
+        # without intercepts this is the gap
+        stationarity = float(np.linalg.norm(gradient[:, :d]))
+        measure = slope**2 / max(1.0, abs(now.primal))
+        stalled = 0 if measure < best / 4 else stalled + 1
+        best = min(best, measure)
         # nothing more is to be had: only rounding is left of the gradient, or of the decrease for many steps
-        spent = slope == 0 or (stalled >= 4 and slope <= noise) or (stalled >= 12 and flat)
-        if reached.gap <= tol or step == max_iter or spent:
+        spent = slope == 0 or (stalled >= 4 and slope <= now.noise) or (stalled >= 12 and flat)
+        ends = step == max_iter or spent
+        if ends or stationarity**2 / 2 <= allowed * (_NEAR if hessian.kind == np.float32 else np.inf):
+            excess = gradient[:, d] if problem.bias else np.zeros(problem.k)
+            dual = max(dual, problem.bound(V, excess) - now.doubt)
+        balance = float(np.abs(gradient[:, d:]).max(initial=0.0))
+        reached = _Found(V, now.primal, dual, stationarity, balance, step)
+        if dual > -np.inf:
+            log.values(step, now.primal, dual)
+        else:
+            log.tell(step, f", primal {now.primal:.6g}")
+        if ends or reached.gap <= tol:
             break
 
-        q = others.copy()
-        q[problem.rows, problem.y] = 1 - missing
-        bends = q * (1 - q)
-        bends[problem.rows, problem.y] = (1 - missing) * missing
-        bends *= problem.penalties[:, None]
-        preconditioner.update(bends)
-
-        def bend(D: Floats, q: Floats = q) -> Floats:
-            v = problem.scores(D)
-            v -= v[problem.rows, problem.y][:, None]  # so that a true class of probability 1 costs no digits
-            return penalised * D + problem.gathered(hessian_product(q, v) * problem.penalties[:, None])
-
-        accuracy = min(0.1, slope / first)
+        # far from the optimum a step may not halve the gradient; near it, the direction was not good enough
+        if stalled >= 2 and decrease <= 1e-5 * max(1.0, abs(now.primal)) and hessian.kind == np.float32:
+            hessian = hessian.doubled()
+            preconditioner = _Diagonal(hessian)
+            now = problem.at(V, hessian.keep)
+        preconditioner.update()
+        target = -gradient if axes is None else -axes.turned(gradient)
+        accuracy = max(min(0.1, slope / first), hessian.digits)
+        # a small problem is solved further than is asked for; of a large one no product is made in vain
+        enough = min(0.5 * np.sqrt(2 * allowed), 0.02 * slope) if hessian.kind == np.float32 else 0.0
         # a product takes 4 m d k operations, the factors of all blocks take 2 m d^2 k
         doubtful = few and isinstance(preconditioner, _Diagonal)
-        exact, most = (accuracy / 2, d // 2) if doubtful else (accuracy, _PRODUCTS)
-        D, solved = _conjugate_gradients(bend, preconditioner, -gradient, exact, most)
-        if axes is not None and doubtful and not solved:
-            preconditioner = _Blocks(axes)  # from now on
-            preconditioner.update(bends)
-            D, _ = _conjugate_gradients(bend, preconditioner, -gradient, accuracy, _PRODUCTS)
+        exact, most = (accuracy / 2, hessian.cheap * d // 2) if doubtful else (accuracy, _PRODUCTS)
+        D, solved = _conjugate_gradients(hessian, preconditioner, target, exact, most, enough)
+        if doubtful and not solved:
+            preconditioner = _Blocks(hessian)  # from now on
+            preconditioner.update()
+            D, _ = _conjugate_gradients(hessian, preconditioner, target, accuracy, _PRODUCTS, enough)
+        D = D if axes is None else axes.back(D)
         decrease = -float(np.vdot(gradient, D))
-        ahead = problem.scores(D)
-        # on a line the norm is a parabola and the scores are linear: no further product with X
-        t, flat = 1.0, decrease <= 1e-12 * max(1.0, abs(now))
-        while not flat and t > 1e-12:
-            if problem.primal(V + t * D, f + t * ahead) <= now - 1e-4 * t * decrease:
-                break
+        start, t, flat = now.primal, 1.0, decrease <= 1e-12 * max(1.0, abs(now.primal))
+        now = problem.at(V + D, hessian.keep)
+        while not flat and t > 1e-12 and not now.primal <= start - 1e-4 * t * decrease:
             t /= 2
+            now = problem.at(V + t * D, hessian.keep)
         V = V + t * D
-        f = problem.scores(V)
     return reached
+
+
+class _Hessian:
+    """The Hessian at the classifier whose probabilities were kept last, in coordinates of the inputs in which
+    it is far from singular. Its products are made in single precision where that saves time: they choose
+    the directions, and gradients in double precision say how good these were."""
+
+    def __init__(self, problem: Problem, axes: "_Axes | None", kind: Any):
+        self.problem, self.axes, self.kind = problem, axes, kind
+        self.bias, self.d = problem.bias, problem.X.shape[1]
+        X = problem.X if axes is None else axes.inputs()
+        self.sizes, self.unit = np.ones(self.d), 1.0
+        self.digits, self.cheap = 0.0, 1
+        if kind == np.float32:  # numbers far from 1 would leave its range
+            self.digits, self.cheap = 1e-4, 4
+            squares = X.multiply(X) if issparse(X) else np.einsum("ij,ij->j", X, X)
+            total = np.asarray(squares.sum(axis=0)).ravel() if issparse(X) else squares
+            self.sizes = np.sqrt(np.where(total > 0, total / len(problem.y), 1.0))
+            self.unit = float(problem.penalties.max())
+            X = (X @ diags_array(1 / self.sizes)).tocsr() if issparse(X) else X / self.sizes
+        self.X = X.astype(kind)
+        self.penalties = (problem.penalties / self.unit).astype(kind)
+        self.q = np.empty((len(problem.y), problem.k), kind)
+        self.missing = np.empty(len(problem.y))
+
+    def doubled(self) -> "_Hessian":
+        """The same in double precision."""
+        return _Hessian(self.problem, self.axes, np.float64)
+
+    def keep(self, rows: slice, others: Floats, missing: Floats) -> None:
+        """The probabilities of some rows, zero at the true class, and what this lacks to 1."""
+        self.q[rows] = others
+        self.missing[rows] = missing
+        part = self.q[rows]
+        part[np.arange(len(part)), self.problem.y[rows]] = 1 - missing
+
+    def bends(self, rows: slice) -> Any:
+        """The second derivative of each loss by each score."""
+        bends = self.q[rows] * (1 - self.q[rows])
+        missing = self.missing[rows]
+        bends[np.arange(len(bends)), self.problem.y[rows]] = (1 - missing) * missing
+        bends *= self.penalties[rows, None]
+        return bends
+
+    def __call__(self, D: Floats) -> Floats:
+        W, b = D[:, : self.d] * self.sizes, D[:, self.d :]
+        size = 1.0 if self.kind == np.float64 else max(np.abs(W).max(), np.abs(b).max(initial=0.0)) or 1.0
+        W, b = np.asarray(W.T / size, self.kind), np.asarray(b.T / size, self.kind)
+        bent = np.zeros_like(D)
+        for rows in blocks(len(self.q), len(D)):
+            X, q, y = self.X[rows], self.q[rows], self.problem.y[rows]
+            v = X @ W
+            if self.bias:
+                v += b
+            v -= v[np.arange(len(v)), y][:, None]  # so that a true class of probability 1 costs no digits
+            v -= np.einsum("ir,ir->i", q, v)[:, None]
+            v *= q
+            v *= self.penalties[rows, None]
+            bent[:, : self.d] += input_sums(X, v)
+            if self.bias:
+                bent[:, self.d] += v.sum(axis=0)
+        bent *= size * self.unit
+        bent[:, : self.d] *= self.sizes
+        bent[:, : self.d] += D[:, : self.d]
+        return bent
 
 
 class _Axes:
@@ -120,12 +185,14 @@ class _Axes:
 
     def __init__(self, problem: Problem):
         X, penalties = problem.X, problem.penalties
-        self.d, self.bias = X.shape[1], problem.bias
+        self.problem, self.d, self.bias = problem, X.shape[1], problem.bias
         self.centre = penalties @ X / penalties.sum() if self.bias else np.zeros(self.d)
-        moved = X - self.centre
-        triangle = np.linalg.qr(np.sqrt(penalties)[:, None] * moved, mode="r")
+        triangle = np.linalg.qr(np.sqrt(penalties)[:, None] * (X - self.centre), mode="r")
         self.axes = np.linalg.svd(triangle, full_matrices=True)[2].T
-        self.X = moved @ self.axes
+
+    def inputs(self) -> Floats:
+        turned: Floats = (self.problem.X - self.centre) @ self.axes
+        return turned
 
     def turned(self, R: Floats) -> Floats:
         """A gradient in these coordinates."""
@@ -156,31 +223,30 @@ class _Diagonal:
     """The inverse of the Hessian's diagonal, with the inputs centred for each class, which moves its
     intercept."""
 
-    def __init__(self, problem: Problem, axes: _Axes | None):
-        self.axes, self.bias = axes, problem.bias
-        self.X = X = problem.X if axes is None else axes.X
-        self.d = X.shape[1]
-        self.squares = X.multiply(X).tocsr() if issparse(X) else X**2
+    def __init__(self, hessian: _Hessian):
+        self.hessian, self.d, self.bias = hessian, hessian.d, hessian.bias
 
-    def update(self, bends: Floats) -> None:
-        self.own = bends.sum(axis=0)[:, None] + 1e-300
-        self.centre = np.zeros((bends.shape[1], self.d))
-        if self.bias:
-            self.centre = input_sums(self.X, bends) / self.own
-        second = input_sums(self.squares, bends)
+    def update(self) -> None:
+        hessian, k = self.hessian, self.hessian.problem.k
+        own, first, second = np.zeros((k, 1)), np.zeros((k, self.d)), np.zeros((k, self.d))
+        for rows in blocks(len(hessian.q), k):
+            X, bends = hessian.X[rows], hessian.bends(rows)
+            own[:, 0] += bends.sum(axis=0)
+            if self.bias:
+                first += input_sums(X, bends)
+            second += input_sums(X.multiply(X).tocsr() if issparse(X) else X * X, bends)
+        self.own = hessian.unit * own + 1e-300
+        self.centre = hessian.unit * hessian.sizes * first / self.own
+        second *= hessian.unit * hessian.sizes**2
         self.diagonal = 1.0 + np.maximum(second - self.own * self.centre**2, 0.0)
 
     def __call__(self, R: Floats) -> Floats:
-        d = self.d
-        R = R if self.axes is None else self.axes.turned(R)
-        solved = R.copy()
+        d, solved = self.d, R.copy()
         if self.bias:
             solved[:, :d] -= R[:, d:] * self.centre
         solved[:, :d] /= self.diagonal
         if self.bias:
             solved[:, d:] = R[:, d:] / self.own - (solved[:, :d] * self.centre).sum(axis=1, keepdims=True)
-        if self.axes is not None:
-            solved = self.axes.back(solved)
         solved -= solved.mean(axis=0)
         return solved
 
@@ -188,13 +254,15 @@ class _Diagonal:
 class _Blocks:
     """Inverses of the Hessian's blocks of the classes, for few dense features."""
 
-    def __init__(self, axes: _Axes):
-        self.axes, self.d = axes, axes.d
-        self.columns = np.column_stack([axes.X, np.ones((len(axes.X), int(axes.bias)))])
+    def __init__(self, hessian: _Hessian):
+        self.hessian, self.d = hessian, hessian.d
+        self.columns = np.ones((len(hessian.q), self.d + hessian.bias))
+        self.columns[:, : self.d] = hessian.X * hessian.sizes
 
-    def update(self, bends: Floats) -> None:
+    def update(self) -> None:
         self.factors = []
-        for weight in bends.T:
+        parts = [self.hessian.bends(rows) for rows in blocks(*self.hessian.q.shape)]
+        for weight in self.hessian.unit * np.concatenate(parts, dtype=np.float64).T:
             block = self.columns.T @ (weight[:, None] * self.columns)
             block[np.diag_indices(self.d)] += 1.0
             diagonal = np.diag(block)
@@ -208,10 +276,9 @@ class _Blocks:
             self.factors.append((factor, unit))
 
     def __call__(self, R: Floats) -> Floats:
-        turned = self.axes.turned(R)
-        for row, (factor, unit) in zip(turned, self.factors, strict=True):
-            row[:] = cho_solve(factor, row / unit) / unit
-        solved = self.axes.back(turned)
+        solved = np.empty_like(R)
+        for row, own, (factor, unit) in zip(R, solved, self.factors, strict=True):
+            own[:] = cho_solve(factor, row / unit) / unit
         solved -= solved.mean(axis=0)
         return solved
 
@@ -222,9 +289,10 @@ def _conjugate_gradients(
     target: Floats,
     accuracy: float,
     most: int,
+    enough: float,
 ) -> tuple[Floats, bool]:
-    """A descent direction D with product(D) = target up to ``accuracy``; and whether that was reached within
-    the allowed number of products."""
+    """A descent direction D with product(D) = target up to ``accuracy``, or up to a difference of the norm
+    ``enough``; and whether that was reached within the allowed number of products."""
     D = np.zeros_like(target)
     R = target.copy()
     Z = precondition(R)
@@ -242,7 +310,7 @@ def _conjugate_gradients(
         R -= size / curvature * bent
         Z = precondition(R)
         before, size = size, float(np.vdot(R, Z))
-        solved = size <= goal
+        solved = size <= goal or float(np.linalg.norm(R)) <= enough
         if solved:
             break
         P = Z + size / before * P

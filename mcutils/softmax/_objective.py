@@ -1,6 +1,8 @@
 """The primal and the dual objective of softmax regression."""
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from copy import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +17,24 @@ from ._loss import loss_parts, probability_rows
 
 _EPS = float(np.finfo(np.float64).eps)
 
+# Tables of scores are made for so many entries at a time: a block stays in a cache, and needs little memory.
+_ENTRIES = 2**16
+
+
+def blocks(m: int, k: int) -> Iterator[slice]:
+    """The rows of a table, a block after the other."""
+    size = max(16, _ENTRIES // k)
+    return (slice(start, start + size) for start in range(0, m, size))
+
+
+class Point(NamedTuple):
+    """What a problem says of one classifier."""
+
+    primal: float
+    gradient: Floats  # (k, d + bias)
+    noise: float  # what rounding may do to the gradient,
+    doubt: float  # and to the primal and the dual value together
+
 
 class Problem:
     """One regularised problem: its scores, derivatives and dual values, of weights (k, d + bias)."""
@@ -28,6 +48,14 @@ class Problem:
         mean[mean == 0] = 1.0
         self.sizes: Floats = np.sqrt(mean)
         self.lengths: Floats = np.sqrt(squares @ (1 / mean))
+
+    def parts(self) -> Iterator[tuple[slice, "Problem"]]:
+        """The rows of the examples, block by block, and the problem of these."""
+        for rows in blocks(len(self.y), self.k):
+            part = copy(self)
+            part.X, part.y, part.penalties = self.X[rows], self.y[rows], self.penalties[rows]
+            part.rows, part.lengths = self.rows[: len(part.y)], self.lengths[rows]
+            yield rows, part
 
     def scores(self, V: Floats) -> Floats:
         d = self.X.shape[1]
@@ -52,11 +80,28 @@ class Problem:
         multipliers[self.rows, self.y] = self.penalties * missing
         return multipliers
 
-    def rounding(self, V: Floats, multipliers: Floats) -> tuple[float, float]:
-        """What rounding may do to the gradient, and to the primal and the dual value together."""
+    def at(self, V: Floats, keep: Callable[[slice, Floats, Floats], None]) -> Point:
+        """The value and the gradient of a classifier. The probabilities of each block of rows, zero at the
+        true class, and what the true class lacks to 1, are handed on."""
+        k, d = V.shape[0], self.X.shape[1]
+        paid, gathered, sums, total = 0.0, np.zeros_like(V), np.zeros(k), np.zeros(k)
+        for rows, part in self.parts():
+            losses, others, missing = loss_parts(part.scores(V), part.y)
+            keep(rows, others, missing)
+            paid += float(part.penalties @ losses)
+            multipliers = part.multipliers(others, missing)
+            gathered += part.gathered(multipliers)
+            np.abs(multipliers, out=multipliers)
+            sums += part.lengths @ multipliers
+            total += multipliers.sum(axis=0)
+        gradient = -gathered
+        gradient[:, :d] += V[:, :d]
+        return Point(self.norm(V) + paid, gradient, *self._rounding(V, sums, total))
+
+    def _rounding(self, V: Floats, sums: Floats, total: Floats) -> tuple[float, float]:
+        """What it may do, from the absolute multipliers of each class, with and without the lengths of the
+        inputs."""
         d = self.X.shape[1]
-        moved = np.abs(multipliers)
-        sums, total = self.lengths @ moved, moved.sum(axis=0)
         gradient = np.linalg.norm(sums) * np.linalg.norm(self.sizes) + total.sum()
         values = sums @ np.linalg.norm(V[:, :d] * self.sizes, axis=1) + total @ np.abs(V[:, d:]).sum(axis=1)
         return _EPS * float(gradient), _EPS * float(values)
@@ -71,25 +116,49 @@ class Problem:
     def dual(self, others: Floats, missing: Floats) -> float:
         """The dual value of probabilities that are balanced, or made so: a lower bound of the primal."""
         if self.bias:
-            others, missing = self.balanced(others, missing)
+            others, missing = self.balanced(others, missing, self.transfer(self.excess(others, missing)))
+        entropy, V = self._dual_terms(others, missing)
+        return entropy - self.norm(V)
+
+    def bound(self, V: Floats, excess: Floats) -> float:
+        """The dual value of a classifier's probabilities, which exceed by so much what is right."""
+        moved, entropy, gathered = self.transfer(excess) if self.bias else None, 0.0, np.zeros_like(V)
+        for _, part in self.parts():
+            _, others, missing = loss_parts(part.scores(V), part.y)
+            if self.bias:
+                others, missing = part.balanced(others, missing, moved)
+            of_part, sums = part._dual_terms(others, missing)
+            entropy, gathered = entropy + of_part, gathered + sums
+        return entropy - self.norm(gathered)
+
+    def _dual_terms(self, others: Floats, missing: Floats) -> tuple[float, Floats]:
+        """The entropies of probabilities, weighted, and the classifier that they make."""
         with np.errstate(under="ignore", divide="ignore", invalid="ignore"):
             kept = np.where(missing < 1, -(1 - missing) * np.log1p(-missing), 0.0)
-        V = self.gathered(self.multipliers(others, missing))
-        return float(self.penalties @ (entr(others).sum(axis=1) + kept)) - self.norm(V)
+        entropy = float(self.penalties @ (entr(others).sum(axis=1) + kept))
+        return entropy, self.gathered(self.multipliers(others, missing))
 
-    def balanced(self, others: Floats, missing: Floats) -> tuple[Floats, Floats]:
+    def transfer(self, excess: Floats) -> tuple[Floats, Floats] | None:
+        """Which share of its probabilities a class gives up, and which share of these it gets; None where
+        nothing is to be moved."""
+        total = np.bincount(self.y, weights=self.penalties, minlength=self.k)
+        surplus, lack = np.maximum(excess, 0.0), np.maximum(-excess, 0.0)
+        if not (lack.sum() > 0 and surplus.sum() > 0):
+            return None
+        return surplus / (total + surplus), lack / lack.sum()
+
+    def balanced(
+        self, others: Floats, missing: Floats, transfer: tuple[Floats, Floats] | None
+    ) -> tuple[Floats, Floats]:
         """Probabilities whose sum over the examples is right for each class, near the given ones.
 
         Classes with too much give up the same share of every probability; what an example loses by that goes
         to the classes with too little, in the proportions of what they lack. Rows stay on the simplex."""
-        excess = self.excess(others, missing)
-        total = np.bincount(self.y, weights=self.penalties, minlength=self.k)
-        surplus, lack = np.maximum(excess, 0.0), np.maximum(-excess, 0.0)
-        if not (lack.sum() > 0 and surplus.sum() > 0):
+        if transfer is None:
             return others, missing
-        given = surplus / (total + surplus)
+        given, share = transfer
         freed = others @ given + (1 - missing) * given[self.y]
-        moved = others * (1 - given) + freed[:, None] * (lack / lack.sum())
+        moved = others * (1 - given) + freed[:, None] * share
         moved[self.rows, self.y] = 0.0
         return moved, moved.sum(axis=1)
 

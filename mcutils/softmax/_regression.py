@@ -69,9 +69,10 @@ class SoftmaxRegression(ScoreClassifier):
 
     Notes
     -----
-    Newton's method, its steps solved by conjugate gradients. Memory is proportional to X, to the scores and
-    to W (with up to 200 dense features also to a d × d matrix for each class, where that saves time). Sparse
-    matrices stay sparse.
+    Newton's method, its steps solved by conjugate gradients. On large samples these choose their directions
+    in single precision; the gradient that a step starts from, and the certificate, are always double. Memory
+    is proportional to X, to one table of probabilities and to W (with up to 200 dense features also to a
+    d × d matrix for each class, where that saves time). Sparse matrices stay sparse.
     Features need not be centred or scaled for the sake of the solver; but where they vary by less than 1e-6
     of their size, rounding may keep the gap above ``tol``, with a warning.
 

@@ -47,6 +47,7 @@ class _CertifiedSVM(ScoreClassifier):
         precision: str = "auto",
         cache_size: float = 256,
         check_kernel: bool = False,
+        store_multipliers: bool = False,
         verbose: int | bool = 0,
     ):
         self.C = C
@@ -64,6 +65,7 @@ class _CertifiedSVM(ScoreClassifier):
         self.precision = precision
         self.cache_size = cache_size
         self.check_kernel = check_kernel
+        self.store_multipliers = store_multipliers
         self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -113,21 +115,51 @@ class _CertifiedSVM(ScoreClassifier):
                 gram = self._gram(X, bias, tol, given)
                 beta, certificate = climb(gram, problem, tol, max_iter, beta, log)
         self.history_ = log.history
-        self._codes = codes
         self.certificate_, self.converged_ = certificate, certificate.certifies(tol)
         self.n_iter_ = certificate.n_iter or 1
-        self.beta_ = beta + 0.0
-        self.support_ = np.flatnonzero(beta.any(axis=1))
-        self.dual_coef_ = np.ascontiguousarray(self.beta_[self.support_].T)
-        self.support_of_class_ = [np.flatnonzero(column) for column in beta.T]
         self.intercept_ = bias * beta.sum(axis=0) + 0.0
+        for name in ("coef_", "support_", "support_vectors_", "_dual_coef", "_codes"):
+            vars(self).pop(name, None)  # those of the last fit
         if linear:
             self.coef_ = np.ascontiguousarray((X.T @ beta).T)
-        elif self.kernel_.name != "precomputed":
+        if not linear or self.store_multipliers or self.warm_start:
+            self._codes = codes
+            self.support_ = np.flatnonzero(beta.any(axis=1))
+            own = (csr_array(beta) if linear else beta + 0.0)[self.support_].T
+            self._dual_coef = own if linear else np.ascontiguousarray(own)
+        if not linear and self.kernel_.name != "precomputed":
             self.support_vectors_ = X[self.support_]
         if not self.converged_:
             warn_unsolved(certificate, tol)
         return self
+
+    @property
+    def dual_coef_(self) -> Floats:
+        """See the attributes."""
+        kept = self._kept("dual_coef_")
+        table: Floats = kept.toarray() if issparse(kept) else kept
+        return table
+
+    @property
+    def beta_(self) -> Floats:
+        """See the attributes."""
+        self._kept("beta_")
+        table = np.zeros((len(self._codes), len(self.classes_)))
+        table[self.support_] = self.dual_coef_.T
+        return table
+
+    @property
+    def support_of_class_(self) -> list[Ints]:
+        """See the attributes."""
+        self._kept("support_of_class_")
+        return [self.support_[np.flatnonzero(row)] for row in self.dual_coef_]
+
+    def _kept(self, name: str) -> Any:
+        """The coefficients, if there are any for the attribute of this name."""
+        if hasattr(self, "_dual_coef"):
+            return self._dual_coef
+        why = "was fitted without store_multipliers=True" if hasattr(self, "classes_") else "is not fitted"
+        raise AttributeError(f"this {type(self).__name__} has no {name}: it {why}")
 
     def scores(self, X: Any) -> Floats:
         r"""The scores :math:`f_r(x)` of all classes, for two classes both.
@@ -147,7 +179,7 @@ class _CertifiedSVM(ScoreClassifier):
         if self.kernel_.name == "linear":
             scores += X @ self.coef_.T
         else:
-            weights = self.dual_coef_.T
+            weights = self._dual_coef.T
             if self.kernel_.name == "precomputed":
                 scores += X[:, self.support_] @ weights
             elif len(weights):
@@ -172,7 +204,7 @@ class _CertifiedSVM(ScoreClassifier):
             ("precision", PRECISIONS),
         ):
             one_of(getattr(self, name), name, allowed)
-        for name in ("warm_start", "check_kernel"):
+        for name in ("warm_start", "check_kernel", "store_multipliers"):
             switch(getattr(self, name), name)
         chosen = self.fit_intercept
         if not (isinstance(chosen, (bool, np.bool_)) or (isinstance(chosen, str) and chosen == "appended")):
@@ -200,7 +232,8 @@ class _CertifiedSVM(ScoreClassifier):
         zero = np.zeros((len(problem.labels), problem.n_classes))
         if not (self.warm_start and hasattr(self, "_codes")):
             return zero
-        if self.beta_.shape != zero.shape or not np.array_equal(self._codes, problem.labels):
+        known = len(self._codes), self._dual_coef.shape[0]
+        if known != zero.shape or not np.array_equal(self._codes, problem.labels):
             return zero
         return problem.coefficients(problem.nearest(problem.multipliers(self.beta_)))
 
@@ -258,7 +291,7 @@ class CrammerSinger(_CertifiedSVM):
         the working set. Solvers of cvxopt: the number of steps of the interior point.
     warm_start : bool, default=False
         Whether :meth:`fit` starts at the multipliers of the last fit, moved into their bounds, as along a
-        path of C. It does so where the labels are the same, in the same order.
+        path of C. It does so where the labels are the same, in the same order, and multipliers were kept.
     precision : {"auto", "single", "double"}, default="auto"
         Of the kernel rows of the solver "block". "auto" is single for ``tol`` from 1e-4. The certificate is
         computed in double precision in any case; where single cannot reach ``tol``, double goes on.
@@ -269,6 +302,10 @@ class CrammerSinger(_CertifiedSVM):
     check_kernel : bool, default=False
         Whether the whole Gram matrix is computed first, and refused if it has a negative eigenvalue. Without
         this only what is met is refused.
+    store_multipliers : bool, default=False
+        Whether a linear classifier, which predicts with ``coef_`` alone, keeps its multipliers too: then it
+        has ``beta_``, ``support_``, ``dual_coef_`` and ``support_of_class_``. With ``warm_start``, and with
+        another kernel, they are kept in any case.
     verbose : int or bool, default=0
         1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
@@ -279,7 +316,8 @@ class CrammerSinger(_CertifiedSVM):
     kernel_ : Kernel
         The kernel, with its parameters.
     beta_ : (m, k) array
-        :math:`\beta`: :math:`f_r = \sum_i \beta_{ir} K(x_i, \cdot)`, of all examples. The rows sum to 0.
+        :math:`\beta`: :math:`f_r = \sum_i \beta_{ir} K(x_i, \cdot)`, of all examples. The rows sum to 0. It
+        is made when it is asked for; of a linear classifier see ``store_multipliers``.
     support_ : (s,) int array
         The examples whose row of ``beta_`` is not 0.
     dual_coef_ : (k, s) array
@@ -309,7 +347,8 @@ class CrammerSinger(_CertifiedSVM):
     Notes
     -----
     *Memory.* The tables of coefficients and scores take some 50 bytes for each example and class, the kernel
-    rows as much as ``cache_size`` allows. 10,000 examples of 10 classes stay below 1 GB.
+    rows as much as ``cache_size`` allows. 10,000 examples of 10 classes stay below 1 GB. A linear classifier
+    keeps no table of this size afterwards, unless it is told to.
 
     *No bias* for two classes is the binary classifier without bias, with a C twice as large (prop-dual-two).
 
@@ -361,6 +400,8 @@ class WestonWatkins(_CertifiedSVM):
         The most MiB of kernel rows to keep, but no fewer than 512 rows.
     check_kernel : bool, default=False
         Whether the whole Gram matrix is checked first.
+    store_multipliers : bool, default=False
+        Whether a linear classifier keeps its multipliers too.
     verbose : int or bool, default=0
         1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
@@ -371,7 +412,8 @@ class WestonWatkins(_CertifiedSVM):
     kernel_ : Kernel
         The kernel, with its parameters.
     beta_ : (m, k) array
-        The coefficients of all examples. The rows sum to 0.
+        The coefficients of all examples. The rows sum to 0. Of a linear classifier see
+        ``store_multipliers``.
     support_ : (s,) int array
         The examples whose row of ``beta_`` is not 0.
     dual_coef_ : (k, s) array
