@@ -9,6 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
+from ._checks import in_memory
 from ._rows import is_precomputed
 from ._typing import Floats, Ints
 
@@ -75,9 +76,11 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
 
     def _validate(self, X: Any, **more: Any) -> Any:
         """Examples as scikit-learn checks them, with labels if ``y`` is among the rest."""
+        if "y" in more:
+            more["y"] = in_memory(more["y"])
         sparse = self._takes_sparse and not self._is_pairwise()
         return validate_data(
-            self, X, accept_sparse="csr" if sparse else False, dtype=np.float64, order="C", **more
+            self, in_memory(X), accept_sparse="csr" if sparse else False, dtype=np.float64, order="C", **more
         )
 
     def _is_pairwise(self) -> bool:

@@ -264,6 +264,15 @@ def jobs(value: Any, name: str = "n_jobs") -> None:
         )
 
 
+def in_memory(values: Any) -> Any:
+    """The values themselves; of a Dask collection, which would be computed anew at each look, its values.
+
+    >>> in_memory([1, 2])
+    [1, 2]
+    """
+    return values.compute() if hasattr(values, "__dask_graph__") else values
+
+
 def array(values: Any, name: str) -> NDArray[Any]:
     """An array of anything: rows of several lengths are none.
 

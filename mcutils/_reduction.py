@@ -27,13 +27,13 @@ from sklearn.utils.validation import (
 )
 
 from ._base import ScoreClassifier, class_codes, codes_among, first_batch
-from ._checks import array, integer, jobs
+from ._checks import array, in_memory, integer, jobs
 from ._typing import Floats, Ints
 from ._weights import example_weights, refuse_idle
 from .binary import BinarySVM
 
 # Probabilities nearer to 0 or 1 than this are taken as this near: log-odds within +-36.05.
-_LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
+LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
 class Column(NamedTuple):
@@ -94,6 +94,7 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
         Self
         """
         self._check_parameters()
+        X = in_memory(X)
         labels = self._check_data(X, y, "fit", sample_weight, reset=True)
         self.classes_, rows = class_codes(labels)
         weights = None
@@ -134,7 +135,7 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
             raise ValueError(
                 f"partial_fit needs examples, and a precomputed kernel has none: found {self.estimator!r}"
             )
-        first = first_batch(self, classes)
+        first, X = first_batch(self, classes), in_memory(X)
         labels = self._check_data(X, y, "partial_fit", sample_weight, reset=first)
         codes = codes_among(self.classes_, labels)
         weights = None if sample_weight is None else example_weights(sample_weight, len(labels))
@@ -172,7 +173,7 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
             and "sample_weight" not in signature(getattr(self.estimator, method)).parameters
         ):
             raise ValueError(f"sample_weight is given, but {self.estimator!r} does not take it")
-        labels: NDArray[Any] = validate_data(self, X="no_validation", y=y)
+        labels: NDArray[Any] = validate_data(self, X="no_validation", y=in_memory(y))
         X = selectable(X)
         if self._is_pairwise():
             X = validate_data(self, X, accept_sparse="csr", reset=reset)
@@ -230,6 +231,7 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
 
 def selectable(X: Any) -> Any:
     """X in a form whose rows can be selected; the very object if possible. What has no rows is refused."""
+    X = in_memory(X)
     rows = X.tocsr() if issparse(X) else X if hasattr(X, "shape") else array(X, "X")
     if not rows.shape or rows.shape[0] == 0:
         check_array(rows, accept_sparse=True, dtype=None)  # raises
@@ -311,6 +313,7 @@ class Scorer:
 
     def check(self, X: Any) -> Any:
         """X in a form that can be scored and whose rows can be selected."""
+        X = in_memory(X)
         if self.linear is not None:
             return validate_data(self.reduction, X, accept_sparse="csr", reset=False)
         if self.reduction._is_pairwise():
@@ -344,7 +347,7 @@ class Scorer:
                 X = X if known is None else _safe_indexing(X, known, axis=1)
             if hasattr(classifier, "decision_function"):
                 return np.ravel(classifier.decision_function(X))
-            p = np.clip(classifier.predict_proba(X), _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY)
+            p = np.clip(classifier.predict_proba(X), LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
         except Exception as error:
             error.add_note(f"This was raised by the classifier for {self.reduction._column(s).name}.")
             raise

@@ -54,7 +54,7 @@ from sklearn.utils.validation import (
 )
 
 from ._base import ScoreClassifier, class_codes
-from ._checks import array, integer, jobs, number, one_of, seed, switch, verbosity
+from ._checks import array, in_memory, integer, jobs, number, one_of, seed, switch, verbosity
 from ._progress import Log
 from ._warnings import warn
 from ._weights import example_weights, in_units
@@ -417,7 +417,8 @@ class AdaBoostMH(ScoreClassifier):
     n_iter_no_change : int
         How many rounds without improvement are waited for.
     n_jobs : int, optional
-        The number of threads that share the features in the search for a stump; the result is the same.
+        The number of threads that share the features in the search for a stump; the result is the same. They
+        read and write the same memory, so they stay in this process where joblib's backend is a cluster too.
     random_state : int, RandomState or None
         Draws what is held out, and is handed to the base learners.
     verbose : int or bool
@@ -505,7 +506,7 @@ class AdaBoostMH(ScoreClassifier):
         AdaBoostMH
         """
         self._check_parameters()
-        values, target = validate_data(self, X, y, dtype=np.float64, multi_output=True)
+        values, target = validate_data(self, in_memory(X), in_memory(y), dtype=np.float64, multi_output=True)
         codes, Y = self._signs(target)
         weights = example_weights(sample_weight, len(Y))
         used = np.flatnonzero(weights)

@@ -26,6 +26,7 @@ once are the matter of :func:`holm` and :func:`family`; a few independent ones, 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from os import getpid
 from time import process_time
 from typing import Any, TypeAlias
 
@@ -37,8 +38,9 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
 
-from ._checks import array, entries, integer, number, reals
+from ._checks import array, entries, in_memory, integer, jobs, number, reals
 
 __all__ = [
     "Difference",
@@ -537,7 +539,8 @@ class Tuned:
         :func:`scores` of each example by the classifier of its fold with the chosen parameters: what a
         temperature may be fitted to.
     fit_seconds, tune_seconds : float
-        Processor time of the last fit, and of everything.
+        Processor time of the last fit, and of everything, that of other processes included: of each task
+        what its process took meanwhile.
     """
 
     index: int
@@ -557,6 +560,7 @@ def tune(
     *,
     folds: Sequence[Split],
     groups: ArrayLike | None = None,
+    n_jobs: int | None = None,
 ) -> Tuned:
     """Choose the first parameters with the fewest mistakes in the folds, and fit them to everything.
 
@@ -576,6 +580,9 @@ def tune(
         Indices. Every example is in exactly one test part, and not in the training part of the same fold.
     groups : (m,) array-like, optional
         Folds that cut a group are refused.
+    n_jobs : int or None
+        How many fits are made at once, of all candidates and folds, through joblib. The choice does not
+        depend on it.
 
     Returns
     -------
@@ -594,6 +601,7 @@ def tune(
     """
     start = process_time()
     _check_classifier(estimator)
+    jobs(n_jobs)
     labels = _check_labels(y)
     data = _check_examples(X, len(labels))
     candidates = _check_candidates(candidates)
@@ -602,29 +610,54 @@ def tune(
         check_groups(folds, _check_named(groups, len(labels)))
     classes = np.unique(labels)
 
-    mistakes = np.zeros(len(candidates), dtype=np.intp)
-    fitted: list[list[Any]] = []
-    for c, params in enumerate(candidates):
-        fresh = [clone(estimator).set_params(**params) for _ in folds]
-        fitted.append(
-            [one.fit(*_safe_split(one, data, labels, a)) for one, (a, _) in zip(fresh, folds, strict=True)]
-        )
-        for one, (a, b) in zip(fitted[c], folds, strict=True):
-            if not np.array_equal(one.classes_, classes):
-                raise ValueError(
-                    f"folds must leave examples of all classes {classes.tolist()} for training, "
-                    f"found one with {one.classes_.tolist()}"
-                )
-            others, unknown = _safe_split(one, data, labels, b, a)
-            mistakes[c] += int((one.predict(others) != unknown).sum())
+    tasks = [(params, fold) for params in candidates for fold in folds]
+    done = Parallel(n_jobs=n_jobs)(
+        delayed(_fit_and_test)(estimator, params, data, labels, classes, *fold, getpid())
+        for params, fold in tasks
+    )
+    J = len(folds)
+    mistakes = np.array([wrong for _, wrong, _ in done], dtype=np.intp).reshape(-1, J).sum(axis=1)
     index = int(mistakes.argmin())
     held_out = np.empty((len(labels), len(classes)))
-    for one, (a, b) in zip(fitted[index], folds, strict=True):
+    for (one, _, _), (a, b) in zip(done[index * J : (index + 1) * J], folds, strict=True):
         held_out[b] = scores(one, _safe_split(one, data, labels, b, a)[0], len(a))
     last = process_time()
-    final = clone(estimator).set_params(**candidates[index]).fit(data, labels)
+    final = _with(estimator, candidates[index]).fit(data, labels)
     end = process_time()
-    return Tuned(index, dict(candidates[index]), mistakes, final, held_out, end - last, end - start)
+    elsewhere = sum(seconds for _, _, seconds in done)
+    return Tuned(
+        index, dict(candidates[index]), mistakes, final, held_out, end - last, end - start + elsewhere
+    )
+
+
+def _with(estimator: Any, params: Mapping[str, Any]) -> Any:
+    """A clone with these parameters, which are cloned too: no fit changes what another one gets."""
+    fresh = clone(estimator).set_params(**clone(dict(params), safe=False))
+    return fresh
+
+
+def _fit_and_test(
+    estimator: Any,
+    params: Mapping[str, Any],
+    data: Any,
+    labels: NDArray[Any],
+    classes: NDArray[Any],
+    train: Ints,
+    test: Ints,
+    parent: int,
+) -> tuple[Any, int, float]:
+    """A classifier fitted to a fold, its mistakes, and the seconds that this took outside of the parent."""
+    start = process_time()
+    one = _with(estimator, params)
+    one.fit(*_safe_split(one, data, labels, train))
+    if not np.array_equal(one.classes_, classes):
+        raise ValueError(
+            f"folds must leave examples of all classes {classes.tolist()} for training, "
+            f"found one with {one.classes_.tolist()}"
+        )
+    others, unknown = _safe_split(one, data, labels, test, train)
+    wrong = int((one.predict(others) != unknown).sum())
+    return one, wrong, 0.0 if getpid() == parent else process_time() - start
 
 
 @dataclass(frozen=True, eq=False)
@@ -665,6 +698,7 @@ def nested(
     parts: int = 3,
     groups: ArrayLike | None = None,
     random_state: int = 0,
+    n_jobs: int | None = None,
 ) -> Nested:
     """Splits outside, folds inside, a choice of parameters in each (def-comparison-nested).
 
@@ -679,6 +713,9 @@ def nested(
         As for :func:`splits`; the number of folds into which the training part is divided again.
     groups : (m,) array-like, optional
         No group is cut, neither by a split nor by a fold.
+    n_jobs : int or None
+        How many splits are computed at once, through joblib; on a cluster the fits inside of a split are
+        divided again. The result does not depend on it.
 
     Returns
     -------
@@ -694,22 +731,39 @@ def nested(
     ([50, 50], True)
     """
     _check_classifier(estimator)
+    jobs(n_jobs)
     labels = _check_labels(y)
     data = _check_examples(X, len(labels))
     candidates = _check_candidates(candidates)
     named = None if groups is None else _check_named(groups, len(labels))
-    rows = []
     outer = splits(labels, n_splits, parts=parts, groups=named, random_state=random_state)
-    for j, (train, test) in enumerate(outer):
+    inner = []
+    for j, (train, _) in enumerate(outer):
         inside = None if named is None else named[train]
-        inner = folds(labels[train], parts, groups=inside, random_state=random_state + j)
-        some, known = _safe_split(estimator, data, labels, train)
-        tuned = tune(estimator, candidates, some, known, folds=inner, groups=inside)
-        others, unknown = _safe_split(estimator, data, labels, test, train)
-        wrong = int((tuned.estimator.predict(others) != unknown).sum())
-        rows.append((wrong, len(train), len(test), tuned.index, int(tuned.mistakes[tuned.index])))
+        inner.append(folds(labels[train], parts, groups=inside, random_state=random_state + j))
+    rows = Parallel(n_jobs=n_jobs)(
+        delayed(_tune_and_test)(estimator, candidates, data, labels, *split, inside)
+        for split, inside in zip(outer, inner, strict=True)
+    )
     mistakes, n_train, n_test, chosen, inner_mistakes = np.array(rows, dtype=np.intp).T
     return Nested(mistakes, n_train, n_test, chosen, inner_mistakes / n_train)
+
+
+def _tune_and_test(
+    estimator: Any,
+    candidates: Sequence[Mapping[str, Any]],
+    data: Any,
+    labels: NDArray[Any],
+    train: Ints,
+    test: Ints,
+    inside: Sequence[Split],
+) -> tuple[int, int, int, int, int]:
+    """Mistakes on the test part, the sizes of both, which candidate was chosen, and its mistakes inside."""
+    some, known = _safe_split(estimator, data, labels, train)
+    tuned = tune(estimator, candidates, some, known, folds=inside)
+    others, unknown = _safe_split(estimator, data, labels, test, train)
+    wrong = int((tuned.estimator.predict(others) != unknown).sum())
+    return wrong, len(train), len(test), tuned.index, int(tuned.mistakes[tuned.index])
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -725,7 +779,7 @@ def _numbers(name: str, values: ArrayLike) -> Floats:
 
 def _check_labels(y: ArrayLike) -> NDArray[Any]:
     """The labels; a column of them is taken for a list, with scikit-learn's warning."""
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    labels: NDArray[Any] = column_or_1d(in_memory(y), warn=True)
     if not len(labels):
         raise ValueError("y must have at least one label, found none")
     check_classification_targets(labels)
@@ -743,6 +797,7 @@ def _check_candidates(candidates: Sequence[Mapping[str, Any]]) -> list[Mapping[s
 
 def _check_examples(X: Any, m: int) -> Any:
     """X in a form whose rows can be selected, as scikit-learn selects them; frames remain frames."""
+    X = in_memory(X)
     shape = getattr(X, "shape", ())
     if not shape and not isinstance(X, Sequence):
         raise ValueError(f"X must have a row for each example, found {X!r}")

@@ -45,7 +45,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from ._checks import array, divided, integer, jobs, name_or_function, one_of, reals, switch
+from ._checks import array, divided, in_memory, integer, jobs, name_or_function, one_of, reals, switch
 from ._typing import Criterion
 from ._weights import example_weights, in_units, times_class_weight
 from .risk import check_costs
@@ -605,7 +605,7 @@ def prune_cv(
         raise ValueError(f"estimator must be a DecisionTree, found {type(estimator).__name__}")
     one_of(rule, "rule", ("1se", "min"))
     jobs(n_jobs)
-    labels = column_or_1d(y, warn=True)
+    X, labels = in_memory(X), column_or_1d(in_memory(y), warn=True)
     full = clone(estimator).fit(X, labels, sample_weight)
     weights = None if sample_weight is None else example_weights(sample_weight, len(labels))
     path = sequence(full, criterion)

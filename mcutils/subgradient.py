@@ -15,6 +15,7 @@ feasible for the dual problem. So every fit ends with a lower bound of the optim
 (True, True)
 """
 
+from collections.abc import Iterable, Iterator
 from functools import partial
 from math import ceil
 from typing import Any, Self, TypeAlias
@@ -24,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import ScoreClassifier, class_codes, codes_among, first_batch
@@ -51,6 +53,7 @@ _MOST_STEPS = 10_000_000  # the rate sums over them
 
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
+Batch: TypeAlias = tuple[Any, Indices, Floats]  # examples, their classes as numbers, their weights
 
 AVERAGES = ("tail", "all", "weighted", None)
 INTERCEPTS = {False: 0, "appended": 1, "free": 2}
@@ -170,7 +173,8 @@ class SubgradientMachine(ScoreClassifier):
         default 0; see the notes for large C.
     alpha : float, optional
         :math:`\lambda` itself, instead of :math:`1/(m C)`. Without it, ``partial_fit`` takes the m of its
-        first batch, and keeps :math:`\lambda`.
+        first batch, and keeps :math:`\lambda`; where a table is read in batches, :meth:`fit_batches` has the
+        m of all of it.
     class_map : ClassMap, optional
         Lets classes learn from each other; the rows of W are then :math:`W = B V`, and what is regularised is
         V. By default every class has its own row.
@@ -334,7 +338,7 @@ class SubgradientMachine(ScoreClassifier):
         SubgradientMachine
         """
         self._check_parameters()
-        log = Log(type(self).__name__, int(self.verbose), unit="epoch", most=int(self.max_iter), tol=self.tol)
+        log = self._log()
         X, labels = self._validate(X, y=y)
         squarable(X)
         self.classes_, codes = class_codes(labels)
@@ -342,15 +346,81 @@ class SubgradientMachine(ScoreClassifier):
         refuse_idle(weights, self.classes_, codes)
         refuse_huge(float(self.C) * weights)
         rows = np.flatnonzero(weights > 0)
-        m = len(rows)
+        batch, m = (X, codes, weights), len(rows)
         state = self._fingerprint(X, codes, weights) if self.warm_start else None
         if state is not None and state == getattr(self, "_before", None):
             self._go_on()
         else:
             self._before = None
-            self._begin(X, weights, m)
+            self._begin([batch], m)
             self._visits = np.zeros(len(codes))
             self._counts = np.zeros((len(codes), len(self.classes_)) if self._mode() == 2 else (0, 0))
+        self._run([batch], m, log)
+        self._before = state
+        if not self.warm_start:
+            del self._visits, self._counts
+        return self
+
+    def fit_batches(self, batches: Iterable[Any]) -> Self:
+        """Fit to examples that are read a batch at a time, as a table on a disk that memory does not hold.
+
+        The problem is that of :meth:`fit` to all of them, with the same meaning of every parameter and the
+        same certificate; with ``shuffle=False`` all steps are the same. Otherwise the examples of a batch are
+        visited in random order, and the batches as they come. ``replace``, ``warm_start`` and
+        ``fit_intercept="free"`` need all examples at once, and are refused.
+
+        A first pass over the batches counts and checks; then an epoch is one, and so is every certificate.
+        ``delay="radius"`` takes one more. Beside one batch, in float64, memory has some matrices of the size
+        of W, and a number for each example.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y) or (X, y, sample_weight)
+            Each as in :meth:`fit`; a batch may lack classes. It is read several times, and must give the same
+            batches each time: a list, or an object whose ``__iter__`` reads them anew. A generator, which
+            can be read once, is refused.
+
+        Returns
+        -------
+        SubgradientMachine
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_iris
+        >>> from mcutils.subgradient import SubgradientMachine
+        >>> X, y = load_iris(return_X_y=True)
+        >>> batches = [(X[i::3], y[i::3]) for i in range(3)]
+        >>> model = SubgradientMachine(C=0.1, max_iter=1000, tol=0.05, random_state=0).fit_batches(batches)
+        >>> model.converged_, model.score(X, y) > 0.9
+        (True, True)
+        """
+        self._check_parameters()
+        log = self._log()
+        for name in ("replace", "warm_start"):
+            if getattr(self, name):
+                raise ValueError(f"{name} must be False for fit_batches, found True")
+        if self._mode() == 2:
+            raise ValueError(
+                "fit_intercept must be 'appended', True or False for fit_batches, found 'free': its "
+                "certificate takes a number for each example and class"
+            )
+        self._before = None
+        known = _Batches(self, batches)
+        self.classes_ = known.classes
+        self._begin(known, known.m)
+        self._visits, self._counts = np.zeros(known.n), np.zeros((0, 0))
+        self._run(known, known.m, log)
+        del self._visits, self._counts
+        return self
+
+    def _log(self) -> Log:
+        return Log(
+            type(self).__name__, int(self.verbose), unit="epoch", most=int(self.max_iter), tol=self.tol
+        )
+
+    def _run(self, batches: Iterable[Batch], m: int, log: Log) -> None:
+        """The epochs, each a pass over the batches with m examples of positive weight, and certificates."""
         generator = check_random_state(self.random_state)
         epochs = int(self.max_iter)
         planned = {self.t_ + epochs * m // 2, self.t_ + epochs * m}
@@ -358,21 +428,22 @@ class SubgradientMachine(ScoreClassifier):
             planned |= {self.t_ + 2**e * m for e in range(epochs.bit_length())}
         with log:
             for epoch in range(1, epochs + 1):
-                order = self._order(generator, rows)
-                if self.average == "weighted":
-                    first = self.t_ + self._delay + 1
-                    factors = np.arange(float(first), first + m)
-                    self._visits += np.bincount(order, factors, minlength=len(codes))
-                elif self.replace:
-                    self._visits += np.bincount(order, minlength=len(codes))
-                else:
-                    self._visits[rows] += 1.0
-                self._steps(X, codes, weights, order, planned)
+                start = 0
+                for X, codes, weights in batches:
+                    order = self._order(generator, np.flatnonzero(weights > 0))
+                    factors = None
+                    if self.average == "weighted":
+                        first = self.t_ + self._delay + 1
+                        factors = np.arange(float(first), first + len(order))
+                    stop = start + len(codes)
+                    self._visits[start:stop] += np.bincount(order, factors, minlength=len(codes))
+                    self._steps(X, codes, weights, order, planned)
+                    start = stop
                 self.n_iter_ = epoch
                 log.tell(epoch)
                 if epoch == epochs or (self.tol is not None and epoch & (epoch - 1) == 0):
                     self._finish()
-                    certificate = self.certificate_ = self._certify(X, codes, weights)
+                    certificate = self.certificate_ = self._certify(batches, m)
                     self.objective_ = certificate.primal
                     log.values(epoch, certificate.primal, certificate.dual)
                     if self.tol is not None:
@@ -382,16 +453,12 @@ class SubgradientMachine(ScoreClassifier):
                     if self.converged_:
                         break
         self.history_ = log.history
-        self._before = state
-        if not self.warm_start:
-            del self._visits, self._counts
         if self.converged_ is False:
             above = "1/2" if self.tol is None else f"tol={self.tol:g}"
             warn(
                 f"after {self.n_iter_} epochs the relative gap is {certificate.gap:.2g}, above {above}: "
                 "scale the features, increase max_iter, or decrease C",
             )
-        return self
 
     def partial_fit(
         self,
@@ -426,7 +493,7 @@ class SubgradientMachine(ScoreClassifier):
         weights = self._weights(X, codes, sample_weight)
         rows = np.flatnonzero(weights > 0)
         if not hasattr(self, "_V"):
-            self._begin(X, weights, max(1, len(rows)))
+            self._begin([(X, codes, weights)], max(1, len(rows)))
         self._counts, self._before = np.zeros((0, 0)), None
         order = self._order(check_random_state(self.random_state), rows)
         powers = {2**e for e in range((self.t_ + len(order)).bit_length())}
@@ -499,16 +566,21 @@ class SubgradientMachine(ScoreClassifier):
         fingerprint: str = joblib.hash((problem, steps))
         return fingerprint
 
-    def _schedule(self, X: Any, weights: Floats, m: int) -> None:
+    def _schedule(self, batches: Iterable[Batch], m: int) -> None:
         """Set what follows from C."""
         self.lambda_ = 1 / (m * float(self.C)) if self.alpha is None else float(self.alpha)
         self._penalty = 1 / self.lambda_
         if self.delay == "radius":
-            squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if issparse(X) else (X**2).sum(axis=1)
-            squares += self._mode() == 1
-            self._delay = max(0, ceil(self._penalty * float((weights * squares).max(initial=0.0))) - 1)
+            longest = max(self._longest(X, weights) for X, _, weights in batches)
+            self._delay = max(0, ceil(self._penalty * longest) - 1)
         else:
             self._delay = int(self.delay)
+
+    def _longest(self, X: Any, weights: Floats) -> float:
+        """The largest squared norm of an example times its weight."""
+        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if issparse(X) else (X**2).sum(axis=1)
+        squares += self._mode() == 1
+        return float((weights * squares).max(initial=0.0))
 
     def _go_on(self) -> None:
         """Keep the last iterate, and forget the average."""
@@ -518,9 +590,9 @@ class SubgradientMachine(ScoreClassifier):
         self.n_iter_ = 0
         self.certificate_ = self.objective_ = self.converged_ = None
 
-    def _begin(self, X: Any, weights: Floats, m: int) -> None:
+    def _begin(self, batches: Iterable[Batch], m: int) -> None:
         """W = 0, which has seen nothing."""
-        k, d = len(self.classes_), X.shape[1]
+        k, d = len(self.classes_), self.n_features_in_
         self._costs = cost_matrix(self.cost, k)
         self._similar = np.empty((0, 0))
         if self.class_map is not None:
@@ -529,7 +601,7 @@ class SubgradientMachine(ScoreClassifier):
                     f"class_map must have a row for each of the {k} classes, found {self.class_map.n_classes}"
                 )
             self._similar = self.class_map.matrix @ self.class_map.matrix.T
-        self._schedule(X, weights, m)
+        self._schedule(batches, m)
         self._V, self._U = np.zeros((d + 1, k)), np.zeros((d + 1, k) if self.average is not None else (0, k))
         self._b, self._late = np.zeros(k), np.zeros(k)  # see mcutils.jit.subgradient
         self._total = 0.0  # A, see mcutils.jit.subgradient
@@ -602,27 +674,28 @@ class SubgradientMachine(ScoreClassifier):
         self.coef_ = np.ascontiguousarray(W[:-1].T)
         self.intercept_ = W[-1] + b
 
-    def _certify(self, X: Any, codes: Indices, weights: Floats) -> Certificate:
+    def _certify(self, batches: Iterable[Batch], m: int) -> Certificate:
         """The objective, and what the last iterate proves of the optimum."""
-        C = self._penalty / np.count_nonzero(weights)
-        problem = HingeProblem(
-            codes,
-            loss=self.loss,
-            C=C,
-            cost=self._costs,
-            sample_weight=weights,
-            n_classes=len(self.classes_),
-        )
+        C = self._penalty / m
         paid = 0.0
-        for start in range(0, X.shape[0], _BLOCK):
-            block = slice(start, start + _BLOCK)
-            losses = problem.losses(problem.gaps(self._scores(X[block]), block))
-            paid += float(weights[block] @ losses)
+        for X, codes, weights in batches:
+            problem = HingeProblem(
+                codes,
+                loss=self.loss,
+                C=C,
+                cost=self._costs,
+                sample_weight=weights,
+                n_classes=len(self.classes_),
+            )
+            for start in range(0, X.shape[0], _BLOCK):
+                block = slice(start, start + _BLOCK)
+                losses = problem.losses(problem.gaps(self._scores(X[block]), block))
+                paid += float(weights[block] @ losses)
         appended = self._mode() == 1
         columns = np.column_stack([self.coef_, self.intercept_]) if appended else self.coef_
         objective = float(self._half_square(columns) + C * paid)
         # multipliers A, two terms of their dual value, and the largest a for which a A is feasible
-        if self._mode() == 2:
+        if self._mode() == 2:  # the only batch is that of fit
             A = self._factor() * self._counts
             used = problem.load(A)
             A *= np.divide(problem.penalties, used, out=np.ones_like(used), where=used > problem.penalties)[
@@ -646,3 +719,69 @@ class SubgradientMachine(ScoreClassifier):
         """Half the squared norm of the parameters that make these rows."""
         V = W if self.class_map is None else np.linalg.pinv(self.class_map.matrix) @ W
         return 0.5 * float(np.vdot(V, V))
+
+
+class _Batches:
+    """Batches of examples, checked in every pass; each pass must read the same ones.
+
+    ``n`` examples, of which ``m`` have a weight; ``classes`` are the labels of all of them, sorted.
+    """
+
+    def __init__(self, model: SubgradientMachine, given: Iterable[Any]):
+        if isinstance(given, Iterator) or not isinstance(given, Iterable):
+            raise ValueError(
+                "batches must be what can be read several times, a list or an object whose __iter__ begins "
+                f"anew, found {given!r}"
+            )
+        self.model, self.given = model, given
+        self.marks: list[Any] = []
+        self.n = self.m = 0
+        names, sums = [], []
+        for _, labels, weights, mark in self._read():
+            check_classification_targets(labels)
+            self.marks.append(mark)
+            self.n, self.m = self.n + len(labels), self.m + int(np.count_nonzero(weights))
+            unique, codes = np.unique(labels, return_inverse=True)
+            names.append(unique)
+            sums.append(np.bincount(codes, weights, minlength=len(unique)))
+        if not names:
+            raise ValueError("batches must have at least one batch, found none")
+        self.classes, codes = class_codes(np.concatenate(names))
+        totals = np.bincount(codes, np.concatenate(sums), len(self.classes)).astype(np.float64)
+        every = np.arange(len(self.classes))
+        refuse_idle(totals, self.classes, every)
+        weighted = times_class_weight(totals, model.class_weight, self.classes, every)
+        refuse_idle(weighted, self.classes, every)
+        refuse_huge(float(model.C) * weighted)
+        self.factors = weighted / totals
+
+    def _read(self) -> Iterator[tuple[Any, NDArray[Any], Floats, Any]]:
+        """Of each batch the examples, labels, weights, and what another pass must find again."""
+        for place, batch in enumerate(self.given):
+            if not isinstance(batch, (tuple, list)) or len(batch) not in (2, 3):
+                raise ValueError(
+                    "batches must be pairs (X, y) or triples (X, y, sample_weight), "
+                    f"found {type(batch).__name__} in batch {place} (counted from 0)"
+                )
+            X, labels = self.model._validate(batch[0], y=batch[1], reset=not self.marks)
+            squarable(X)
+            weights = example_weights(batch[2] if len(batch) == 3 else None, len(labels), all_zero=True)
+            entries = X.data if issparse(X) else X.ravel()
+            yield X, labels, weights, (joblib.hash((labels, weights)), float(entries @ entries))
+
+    def __iter__(self) -> Iterator[Batch]:
+        found = 0
+        for X, labels, weights, mark in self._read():
+            if found == len(self.marks) or mark != self.marks[found]:
+                raise ValueError(
+                    "batches must be the same in every pass, "
+                    f"found another batch {found} (counted from 0) than in the first pass"
+                )
+            found += 1
+            codes = codes_among(self.classes, labels)
+            yield X, codes, weights * self.factors[codes]
+        if found < len(self.marks):
+            raise ValueError(
+                "batches must be the same in every pass, "
+                f"found {len(self.marks)} of them in the first pass, and then {found}"
+            )

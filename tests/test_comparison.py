@@ -13,6 +13,7 @@ from scipy import stats
 from scipy.sparse import coo_array, csc_array, csr_array
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, load_wine
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import (
     GridSearchCV,
@@ -558,3 +559,35 @@ def test_scores_have_a_column_for_each_class():
 def test_what_is_no_probability_is_not_smoothed(bad):
     with pytest.raises(ValueError, match=r"^probabilities must be "):
         smooth([[bad, 0.5]], 8)
+
+
+def test_fits_side_by_side_choose_what_fits_in_a_row_choose():
+    X, y = load_iris(return_X_y=True)
+    # each fit draws anew from the state that is given, in a candidate too
+    grid = [{"max_features": n, "random_state": np.random.RandomState(n)} for n in (1, 2, 3)]
+    base, inner = DecisionTreeClassifier(random_state=np.random.RandomState(0)), folds(y, 3)
+    alone = tune(base, grid, X, y, folds=inner)
+    together = tune(base, grid, X, y, folds=inner, n_jobs=2)
+    again = tune(base, grid, X, y, folds=inner)
+    for other in (together, again):
+        assert other.index == alone.index
+        np.testing.assert_array_equal(other.mistakes, alone.mistakes)
+        np.testing.assert_array_equal(other.held_out, alone.held_out)
+        np.testing.assert_array_equal(other.estimator.predict(X), alone.estimator.predict(X))
+    first, second = (nested(base, grid, X, y, n_splits=3, n_jobs=n) for n in (None, 2))
+    for name in ("mistakes", "n_train", "n_test", "chosen", "inner"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+    for wrong in (0, 1.5, "all"):
+        with pytest.raises(ValueError, match="n_jobs must be None or an integer"):
+            tune(base, grid, X, y, folds=inner, n_jobs=wrong)
+        with pytest.raises(ValueError, match="n_jobs must be None or an integer"):
+            nested(base, grid, X, y, n_splits=3, n_jobs=wrong)
+
+
+def test_the_time_of_other_processes_is_counted():
+    X, y = load_wine(return_X_y=True)
+    grid = [{"max_features": n} for n in (1, 2, 3, 4)]
+    forest = RandomForestClassifier(50, random_state=0)
+    alone, together = (tune(forest, grid, X, y, folds=folds(y, 3), n_jobs=n) for n in (None, 2))
+    assert together.fit_seconds < together.tune_seconds
+    assert alone.tune_seconds / 3 < together.tune_seconds < 6 * alone.tune_seconds

@@ -11,17 +11,20 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.metrics import log_loss
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from mcutils import WithProbabilities
 from mcutils.data import prototypes
 from mcutils.frontier import (
     FilterTree,
@@ -803,3 +806,139 @@ def test_a_thousand_classes_are_learnt_and_separated():
         .score(blobs, centres)
         == 1
     )
+
+
+# ---------------------------------------------------------------------------------------------------
+# Scores, and nodes side by side
+
+
+def leads(classifier, X, degree):
+    """Of each child: its score minus the largest of the others'."""
+    if isinstance(classifier, int):
+        return np.where(np.arange(degree) == classifier, 1.0, -1.0) * np.ones((len(X), 1))
+    if hasattr(classifier, "decision_function"):
+        f = classifier.decision_function(X)
+    else:
+        f = np.log(np.clip(classifier.predict_proba(X), 2.0**-52, 1 - 2.0**-52))
+    f = np.column_stack([np.zeros(len(X)), f]) if f.ndim == 1 else f
+    return np.column_stack([f[:, c] - np.delete(f, c, axis=1).max(axis=1) for c in range(degree)])
+
+
+def least_leads(model, X):
+    """On the way to each leaf, from the leaf up."""
+    k = len(model.classes_)
+    above = {
+        child: (node, place)
+        for node, children in enumerate(model.children_)
+        for place, child in enumerate(children.tolist())
+    }
+    least = np.full((len(X), k), np.inf)
+    for leaf in range(k):
+        at = leaf
+        while at in above:
+            node, place = above[at]
+            lead = leads(model.estimators_[node], X, len(model.children_[node]))[:, place]
+            least[:, leaf], at = np.minimum(least[:, leaf], lead), k + node
+    return least
+
+
+TREES = [
+    FilterTree(),
+    FilterTree(DecisionTreeClassifier(max_depth=3), order="random", random_state=0),
+    LabelTree(branching=3),
+    LabelTree(LinearDiscriminantAnalysis(), branching=5, order="means"),
+    LabelTree(DecisionTreeClassifier(max_depth=4), order="given"),
+]
+
+
+@pytest.mark.parametrize("model", TREES, ids=repr)
+def test_scores_are_the_least_leads_and_the_only_positive_one_is_that_of_the_prediction(many, model):
+    X, y, fresh, _ = many
+    fitted = clone(model).fit(X, y)
+    scores = fitted.scores(fresh)
+    np.testing.assert_allclose(scores, least_leads(fitted, fresh), atol=1e-12)
+    np.testing.assert_array_equal(fitted.classes_[scores.argmax(axis=1)], fitted.predict(fresh))
+    assert ((scores > 0).sum(axis=1) == 1).all()
+    np.testing.assert_array_equal(fitted.decision_function(fresh), scores)
+    if not isinstance(model.estimator, LinearDiscriminantAnalysis):
+        sparse_too = clone(model).fit(sparse.csr_array(X), y)
+        labels = sparse_too.classes_[sparse_too.scores(sparse.csr_array(fresh)).argmax(axis=1)]
+        np.testing.assert_array_equal(labels, sparse_too.predict(sparse.csr_array(fresh)))
+
+
+@pytest.mark.parametrize("kind", [FilterTree, LabelTree])
+def test_ties_are_scored_as_they_are_predicted(kind):
+    # 9 examples at one place: equal shares in every node; and the order is not that of the classes
+    X, y = np.zeros((9, 1)), np.repeat(["a", "b", "c"], 3)
+    model = kind(DecisionTreeClassifier(), order=["c", "a", "b"]).fit(X, y)
+    scores = model.scores(X)
+    np.testing.assert_array_equal(model.classes_[scores.argmax(axis=1)], model.predict(X))
+    assert (scores[:, list(model.classes_).index(model.predict(X)[0])] == 5e-324).all()
+    assert ((scores > 0).sum(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize("kind", [FilterTree, LabelTree])
+@pytest.mark.parametrize("order", [["no", "yes"], ["yes", "no"]])
+def test_of_two_classes_the_score_of_the_second_decides(kind, order):
+    X, y, _ = small(3, 2)
+    model = kind(order=order).fit(X, np.array(["no", "yes"])[y])
+    ahead = model.decision_function(X)
+    assert ahead.shape == (len(X),)
+    np.testing.assert_array_equal(np.where(ahead > 0, "yes", "no"), model.predict(X))
+    np.testing.assert_array_equal(model.scores(X), np.column_stack([-ahead, ahead]))
+    flat = RidgeOneVsAll().fit(X, y).decision_function(X)
+    np.testing.assert_allclose(ahead, flat, atol=1e-12)
+
+
+def test_a_side_that_nobody_reached_is_scored_behind():
+    class Never(Always):
+        def decision_function(self, X):
+            return np.full(len(X), -2.0)
+
+    X, y, _ = small(1, 4)
+    model = FilterTree(Never(), order="given").fit(X, y)
+    assert isinstance(model.estimators_[-1], Never)
+    assert model.scores(X)[0].tolist() == [2.0, -2.0, -2.0, -2.0]
+    model.estimators_[-1] = 1  # as where no label of the first side has won
+    assert model.scores(X)[0].tolist() == [-1.0, -2.0, 1.0, -2.0]
+
+
+@pytest.mark.parametrize("kind", [FilterTree, LabelTree])
+def test_trees_with_scores_can_be_calibrated(kind):
+    X, y = load_digits(return_X_y=True)
+    X, fresh, y, truth = X[::2], X[1::2], y[::2], y[1::2]
+    for probable in (WithProbabilities(kind(), random_state=0), CalibratedClassifierCV(kind(), cv=3)):
+        p = probable.fit(X, y).predict_proba(fresh)
+        np.testing.assert_allclose(p.sum(axis=1), 1)
+        assert log_loss(truth, p) < 1 < np.log(10)
+    for name in ("scores", "decision_function"):
+        assert not hasattr(kind(Always()), name)
+
+
+def test_a_score_that_is_none_is_refused():
+    class Endless(Always):
+        def decision_function(self, X):
+            return np.full(len(X), np.inf)
+
+    X, y, _ = small(1, 3)
+    with pytest.raises(ValueError, match="estimator must give a finite score for each of the 2 children"):
+        LabelTree(Endless(), order="given").fit(X, y).scores(X)
+
+
+@pytest.mark.parametrize("model", TREES, ids=repr)
+def test_nodes_can_be_learnt_side_by_side(many, model):
+    X, y, fresh, _ = many
+    if isinstance(model.estimator, DecisionTreeClassifier):  # each node draws what it drew alone
+        model = clone(model).set_params(
+            estimator__max_features=2, estimator__random_state=np.random.RandomState(5)
+        )
+    alone, together = clone(model).fit(X, y), clone(model).set_params(n_jobs=2).fit(X, y)
+    np.testing.assert_allclose(together.scores(fresh), alone.scores(fresh), atol=1e-10)
+    np.testing.assert_array_equal(together.n_examples_, alone.n_examples_)
+    if isinstance(model, FilterTree) and model.estimator is not None:
+        costs = np.random.default_rng(0).uniform(size=(len(X), 37))
+        alone.fit_costs(X, costs)
+        together.fit_costs(X, costs)
+        np.testing.assert_allclose(together.scores(fresh), alone.scores(fresh), atol=1e-10)
+    with pytest.raises(ValueError, match="n_jobs must be None or an integer"):
+        clone(model).set_params(n_jobs=0).fit(X, y)

@@ -632,3 +632,11 @@ def test_what_leaves_floating_point_is_no_bound():
         rademacher.monte_carlo(rademacher.Finite([[1.0]]), 10, guaranteed="no")
     with pytest.raises(ValueError, match="envelope must be real numbers"):
         rademacher.monte_carlo(lambda signs: signs[:, 0], 10, m=1, envelope=1j)
+
+
+def test_a_family_says_how_large_it_is():
+    """Dask asks, and then sends it to each worker once instead of with each block of draws."""
+    gram = np.eye(500)
+    for large in (KernelBall(gram), Finite(gram), L2Ball(gram), MulticlassBall(gram, 3)):
+        assert gram.nbytes < sys.getsizeof(large) < gram.nbytes + 10_000
+    assert sys.getsizeof(KernelBall(np.eye(2))) < 1000

@@ -1,6 +1,9 @@
 """Stochastic subgradients: against a plain twin, certified optima, and the rate that is proved of them."""
 
+import os
 import pickle
+import subprocess
+import sys
 import tracemalloc
 from itertools import product
 
@@ -715,3 +718,185 @@ def test_what_weighs_nothing_is_not_visited():
     before = model.coef_.copy()
     model.partial_fit([[7.0]], ["a"])
     np.testing.assert_array_equal(model.coef_, before)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Batches
+
+
+def in_batches(X, y, weights=None, sizes=7):
+    cuts = np.array_split(np.arange(len(y)), sizes)
+    return [(X[i], y[i]) if weights is None else (X[i], y[i], weights[i]) for i in cuts]
+
+
+@few_epochs
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("loss", hinge.HINGES)
+def test_batches_end_where_all_examples_at_once_do(loss, average, form, mapped):
+    for trial in range(4):
+        X, y, cost, weights, class_map = problem(trial, mapped)
+        model = SubgradientMachine(
+            loss,
+            C=0.3,
+            cost=cost,
+            average=average,
+            class_map=class_map,
+            max_iter=6,
+            delay=("radius", 3)[trial % 2],
+            class_weight=(None, "balanced", {"d": 2.0})[trial % 3],
+            fit_intercept=trial < 3,
+            shuffle=False,
+        )
+        named = np.array(["d", "c", "b", "a"])[y]  # the first batch has not the first class
+        alone = clone(model).fit(form(X), named, weights)
+        parts = clone(model).fit_batches(in_batches(form(X), named, weights))
+        assert parts.classes_.tolist() == alone.classes_.tolist()
+        assert (parts.t_, parts.n_iter_, parts.lambda_) == (alone.t_, alone.n_iter_, alone.lambda_)
+        np.testing.assert_allclose(parts.coef_, alone.coef_, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(parts.intercept_, alone.intercept_, rtol=1e-9, atol=1e-11)
+        for name in ("primal", "dual"):
+            found, expected = (getattr(one.certificate_, name) for one in (parts, alone))
+            assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        assert parts.objective_ == parts.certificate_.primal
+
+
+def test_batches_in_random_order_reach_the_optimum_and_stop_there():
+    X, y = load_wine(return_X_y=True)
+    batches = in_batches(scale(X).astype(np.float32), y)
+    model = SubgradientMachine(C=0.01, max_iter=4000, tol=0.01, random_state=0).fit_batches(batches)
+    alone = SubgradientMachine(C=0.01, max_iter=4000, tol=1e-3, random_state=0).fit(scale(X), y)
+    assert model.converged_
+    assert model.n_iter_ < 4000
+    # two intervals for one optimum
+    assert model.certificate_.dual <= alone.certificate_.primal * (1 + 1e-6)
+    assert alone.certificate_.dual <= model.certificate_.primal * (1 + 1e-6)
+    with pytest.warns(ConvergenceWarning, match="after 1 epochs the relative gap"):
+        SubgradientMachine(C=100.0, max_iter=1, tol=1e-6).fit_batches(batches)
+
+
+class Changing:
+    """Batches that are others from some pass on."""
+
+    def __init__(self, batches, change, passes=1):
+        self.batches, self.change, self.passes = batches, change, passes
+
+    def __iter__(self):
+        self.passes -= 1
+        return iter(self.batches if self.passes >= 0 else self.change(self.batches))
+
+
+@few_epochs
+def test_batches_must_stay_the_same():
+    X, y, *_ = problem(1)
+    batches, model = in_batches(X, y), SubgradientMachine(max_iter=2)
+    for change, words in (
+        (lambda b: b[:-1], "found 7 of them in the first pass, and then 6"),
+        (lambda b: [*b, b[0]], r"found another batch 7 \(counted from 0\)"),
+        (lambda b: [b[1], b[0], *b[2:]], "found another batch 0"),
+        (lambda b: [*b[:2], (2 * b[2][0], b[2][1]), *b[3:]], "found another batch 2"),
+        (lambda b: [*b[:2], (b[2][0], (b[2][1] + 1) % 4), *b[3:]], "found another batch 2"),
+        (lambda b: [*b[:2], (*b[2], np.full(len(b[2][1]), 2.0)), *b[3:]], "found another batch 2"),
+    ):
+        for passes in (1, 2, 3):  # in an epoch, and in the certificate
+            with pytest.raises(ValueError, match=f"batches must be the same in every pass, .*{words}"):
+                model.fit_batches(Changing(batches, change, passes))
+    model.fit_batches(Changing(batches, lambda b: b[:-1], 4))  # count, two epochs, a certificate
+
+
+@pytest.mark.parametrize(
+    ("batches", "words"),
+    [
+        (3, "batches must be what can be read several times, .*found 3"),
+        (iter([]), "batches must be what can be read several times"),
+        ([], "at least one batch, found none"),
+        (np.eye(3), "found ndarray in batch 0"),
+        ([([[1.0]], [0]), [1.0]], "found list in batch 1"),
+        ([([[1.0]], [0])], "at least 2 classes, found 1 class"),
+        ([([[1.0]], [0]), ([[1.0, 2.0]], [1])], "2 features, but SubgradientMachine is expecting 1"),
+        ([([[1.0]], [0]), ([[np.nan]], [1])], "NaN"),
+        ([([[1.0]], [0]), ([[1e200]], [1])], "X must be scaled"),
+        ([([[1.0]], [0]), ([[1.0]], [1], [0.0])], r"zero for a whole class, found it zero for \[1\]"),
+        ([([[1.0]], [0.5]), ([[1.0]], [1])], "Unknown label type"),
+    ],
+)
+def test_what_is_no_batch_is_refused(batches, words):
+    with pytest.raises(ValueError, match=words):
+        SubgradientMachine().fit_batches(batches)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"replace": True}, "replace must be False for fit_batches"),
+        ({"warm_start": True}, "warm_start must be False for fit_batches"),
+        ({"fit_intercept": "free"}, "must be 'appended', True or False for fit_batches, found 'free'"),
+        ({"class_weight": {0: 1.0, 1: 0.0}}, r"zero for a whole class, found it zero for \[1\]"),
+        ({"C": -1.0}, "C must be a positive"),
+    ],
+)
+def test_what_batches_cannot_do_is_refused(options, words):
+    with pytest.raises(ValueError, match=words):
+        SubgradientMachine(**options).fit_batches([([[1.0], [2.0]], [0, 1])])
+
+
+LARGER_THAN_MEMORY = """
+import re, resource, sys, warnings
+import numpy as np
+from mcutils.subgradient import SubgradientMachine
+
+path, allowed = sys.argv[1], int(sys.argv[2])
+m, d, k, size = 2_000_000, 100, 5, 20_000
+
+class OnDisk:
+    def __iter__(self):
+        for start in range(0, m, size):
+            rows = slice(start, start + size)
+            yield np.load(path, mmap_mode="r")[rows], labels[rows]
+
+rng = np.random.default_rng(0)
+block, labels = rng.normal(size=(size, d)).astype(np.float32), np.tile(np.arange(size) % k, m // size)
+block[:, :k] += 2 * np.eye(k, dtype=np.float32)[labels[:size]]
+table = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(m, d))
+del table
+with open(path, "r+b") as file:
+    file.seek(-4 * m * d, 2)
+    for _ in range(m // size):
+        block.tofile(file)
+warnings.simplefilter("ignore")  # of the gap, after one epoch
+model = SubgradientMachine(C=1e-6, max_iter=1, random_state=0)
+model.fit_batches([(block, labels[:size])])  # all loops are compiled
+resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))
+try:
+    model.fit(np.load(path, mmap_mode="r"), labels)
+    sys.exit("the limit lets the table in")
+except MemoryError:
+    pass
+model.fit_batches(OnDisk())
+# the memory of the process that started this one counts in getrusage, but not here
+peak = re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]
+print(model.t_, model.certificate_.gap, int(peak) / 1024)
+"""
+
+
+@pytest.mark.ci
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what a process allocates")
+def test_a_table_larger_than_memory_is_learnt_from(tmp_path):
+    table = tmp_path / "X.npy"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", LARGER_THAN_MEMORY, str(table), str(600 << 20)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        )
+        assert table.stat().st_size > 800_000_000
+    finally:
+        table.unlink(missing_ok=True)
+    assert done.returncode == 0, done.stderr
+    steps, gap, peak = map(float, done.stdout.split())
+    assert steps == 2_000_000
+    assert gap < 0.2
+    assert peak < 300, "MB"

@@ -1,6 +1,6 @@
 """The two trees over the classes, and where examples lose their label in them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any, Self
@@ -12,17 +12,21 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from .._base import class_codes, codes_among
-from .._checks import array, integer, reals, seed
-from .._reduction import is_linear, selectable
+from .._checks import array, in_memory, integer, jobs, reals, seed
+from .._reduction import LEAST_PROBABILITY, is_linear, selectable
 from .._typing import Bools, Floats, Ints
 from .._weights import example_weights
 from ._order import mean_order, spectral_order
 from ._ridge import RidgeOneVsAll, checked_weights, leave_one_out_confusion, members
 
 ORDERS = ("given", "random", "confusion", "means")
+
+_LEAST_LEAD = float(np.nextafter(0.0, 1.0))  # what a tie counts for the child that gets the example
 
 
 @dataclass(frozen=True)
@@ -71,12 +75,18 @@ class Eliminations:
         return shares
 
 
+def _has_scores(tree: "_Tree") -> bool:
+    base = tree._base()
+    return hasattr(base, "decision_function") or hasattr(base, "predict_proba")
+
+
 class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A tree over the classes with a classifier at each inner node, which predicts the number of a child."""
 
     estimator: Any
     order: Any
     random_state: Any
+    n_jobs: int | None
     classes_: NDArray[Any]
     order_: Ints
     children_: list[Ints]
@@ -87,6 +97,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, Ints, Any]:
         """The examples that weigh something, their classes as numbers, and their weights, None for all 1."""
         seed(self.random_state)
+        jobs(self.n_jobs)
         base = self._base()
         if isinstance(base, type) or not hasattr(base, "fit"):
             raise ValueError(f"estimator must be a classifier or None, found {base!r}")
@@ -94,7 +105,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 f"estimator must learn from examples, not from a precomputed kernel, found {base!r}"
             )
-        labels = validate_data(self, X="no_validation", y=y)
+        labels = validate_data(self, X="no_validation", y=in_memory(y))
         X = selectable(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         check_consistent_length(X, labels)
@@ -148,39 +159,36 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.rounds_ = np.array(rounds)
         self.n_examples_ = np.zeros(len(rounds), dtype=np.intp)
 
-    def _fit_next(self, X: Any, parts: Sequence[Ints], weights: Floats | None) -> None:
-        """A classifier that separates the parts; where fewer than two have examples, the number of one."""
-        sizes = [len(part) for part in parts]
-        self.n_examples_[len(self.estimators_)] = sum(sizes)
-        if np.count_nonzero(sizes) < 2:
-            self.estimators_.append(int(np.argmax(sizes)))
-            return
-        rows = np.concatenate(parts)
-        # in the order in which they came: some classifiers look at one after the other
-        into_order = np.argsort(rows, kind="stable")
-        rows = rows[into_order]
-        known = {} if weights is None else {"sample_weight": weights[rows]}
-        targets = np.repeat(np.arange(len(parts)), sizes)[into_order]
-        classifier = clone(self._base())
-        try:
-            self.estimators_.append(classifier.fit(_safe_indexing(X, rows), targets, **known))
-        except Exception as error:
-            place = f"node {len(self.estimators_)} of {len(self.children_)} (counted from 0)"
-            error.add_note(f"This was raised by {classifier!r} while fitting {place}.")
-            raise
+    def _levels(self) -> Iterator[list[int]]:
+        """The nodes of each round: none of them needs another."""
+        for height in range(1, self.depth_ + 1):
+            yield np.flatnonzero(self.rounds_ == height).tolist()
 
-    def _sides(self, node: int, X: Any, rows: Ints) -> Ints:
-        """The number of the child to which a node sends some of the examples."""
-        classifier = self.estimators_[node]
-        if isinstance(classifier, int) or not len(rows):
-            return np.full(len(rows), classifier if isinstance(classifier, int) else 0)
-        sides: Ints = classifier.predict(_safe_indexing(X, rows))
-        return sides
+    def _fit_nodes(
+        self,
+        nodes: Sequence[int],
+        X: Any,
+        parts: Sequence[Sequence[Ints]],
+        weights: Sequence[Floats | None],
+        asked: Sequence[Ints],
+    ) -> list[Ints]:
+        """Classifiers that separate the parts of each node, and to which side each sends those who are asked.
+
+        X is the same object in every task, so that joblib sends it to its workers once.
+        """
+        base, n_nodes = self._base(), len(self.children_)
+        done = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_node)(base, f"node {node} of {n_nodes} (counted from 0)", X, *task)
+            for node, *task in zip(nodes, parts, weights, asked, strict=True)
+        )
+        self.n_examples_[nodes] = [sum(map(len, sides)) for sides in parts]
+        self.estimators_ += [classifier for classifier, _ in done]
+        return [sides for _, sides in done]
 
     def _right(self, node: int, X: Any, parts: Sequence[Ints]) -> Bools:
         """Of the examples below each child, all in a row, which the node sends to it."""
-        sent = [self._sides(node, X, rows) == number for number, rows in enumerate(parts)]
-        return np.concatenate(sent)
+        right: Bools = _sides(self.estimators_[node], X, np.concatenate(parts)) == _numbers(parts)
+        return right
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of the leaf that is reached from the root.
@@ -194,16 +202,80 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         (n,) array
         """
         check_is_fitted(self)
+        labels: NDArray[Any] = self.classes_[self._leaves(X)]
+        return labels
+
+    @available_if(_has_scores)
+    def scores(self, X: Any) -> Floats:
+        """For each class the least lead on the way from the root to its leaf.
+
+        At a node, the lead of a child is its score minus the largest of the others', by the classifier's
+        ``decision_function``, or else by the logarithms of its ``predict_proba``, each probability kept
+        2e-16 away from 0 and 1; of a node that sends all examples the same way it is 1 or -1. So the class
+        that :meth:`predict` returns, and no other, has a positive score: how far the closest decision on its
+        way was from going another way. Where two children tie, the one that gets the example has the smallest
+        positive number.
+
+        All classifiers score all examples, where :meth:`predict` asks few.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+        """
+        check_is_fitted(self)
+        X = selectable(X)
+        k, n_nodes = len(self.classes_), len(self.children_)
+        places = np.argsort(self.order_)
+        at = places[self._leaves(X)]
+        # the leaves below a node stand side by side in the order: from first to before last
+        first, last = np.empty(k + n_nodes, dtype=np.intp), np.empty(k + n_nodes, dtype=np.intp)
+        first[:k], last[:k] = places, places + 1
+        for node, children in enumerate(self.children_, start=k):
+            first[node], last[node] = first[children[0]], last[children[-1]]
+        least = {k + n_nodes - 1: np.full(len(at), np.inf)}
+        for node in range(n_nodes - 1, -1, -1):
+            so_far, leads = least.pop(k + node), _leads(self.estimators_[node], X, len(self.children_[node]))
+            for lead, child in zip(leads.T, self.children_[node].tolist(), strict=True):
+                # predict decides: in a tie, and where it adds up in another order
+                taken = (first[child] <= at) & (at < last[child])
+                lead = np.where(taken, np.maximum(lead, _LEAST_LEAD), np.minimum(lead, -_LEAST_LEAD))
+                least[child] = np.minimum(so_far, lead)
+        return np.column_stack([least[leaf] for leaf in range(k)])
+
+    @available_if(_has_scores)
+    def decision_function(self, X: Any) -> Floats:
+        """The :meth:`scores`; for two classes (n,), as everywhere in scikit-learn.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+            Of two classes (n,): the score of the second, that of the first is its opposite.
+        """
+        scores: Floats = self.scores(X)
+        if scores.shape[1] > 2:
+            return scores
+        ahead: Floats = scores[:, 1]
+        return ahead
+
+    def _leaves(self, X: Any) -> Ints:
+        """The leaf of each example."""
+        X = in_memory(X)
         if self._linear is None or issparse(X):
-            labels: NDArray[Any] = self.classes_[self._descended(selectable(X))]
-            return labels
+            return self._descended(selectable(X))
         from ..jit import descend as jit
 
         points = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         leaves = np.empty(len(points), dtype=np.intp)
         jit.leaves(points, *self._linear, leaves)
-        labels = self.classes_[leaves]
-        return labels
+        return leaves
 
     def _descended(self, X: Any) -> Ints:
         """The leaves, by the classifiers' own predictions, a node at a time."""
@@ -212,7 +284,7 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         waiting = {k + len(self.children_) - 1: np.arange(n)}
         for node in range(len(self.children_) - 1, -1, -1):
             rows = waiting.pop(k + node)
-            sides = self._sides(node, X, rows)
+            sides = _sides(self.estimators_[node], X, rows)
             for place, child in enumerate(self.children_[node].tolist()):
                 waiting[child] = rows[sides == place]
         for leaf, rows in waiting.items():
@@ -278,6 +350,69 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
+def _numbers(parts: Sequence[Ints]) -> Ints:
+    """For the examples of all parts, all in a row, the number of the part."""
+    return np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+
+
+def _fit_node(
+    base: Any, where: str, X: Any, parts: Sequence[Ints], weights: Floats | None, asked: Ints
+) -> tuple[Any, Ints]:
+    """A classifier that separates the parts, and to which it sends those who are asked.
+
+    Where fewer than two parts have examples, it is the number of one.
+    """
+    sizes = [len(part) for part in parts]
+    if np.count_nonzero(sizes) < 2:
+        constant = int(np.argmax(sizes))
+        return constant, _sides(constant, X, asked)
+    rows = np.concatenate(parts)
+    # in the order in which they came: some classifiers look at one after the other
+    into_order = np.argsort(rows, kind="stable")
+    rows = rows[into_order]
+    known = {} if weights is None else {"sample_weight": weights[rows]}
+    classifier = clone(base)
+    try:
+        classifier.fit(_safe_indexing(X, rows), _numbers(parts)[into_order], **known)
+    except Exception as error:
+        error.add_note(f"This was raised by {classifier!r} while fitting {where}.")
+        raise
+    return classifier, _sides(classifier, X, asked)
+
+
+def _sides(classifier: Any, X: Any, rows: Ints) -> Ints:
+    """The number of the child to which the classifier of a node sends some of the examples."""
+    if isinstance(classifier, int) or not len(rows):
+        return np.full(len(rows), classifier if isinstance(classifier, int) else 0)
+    sides: Ints = classifier.predict(_safe_indexing(X, rows))
+    return sides
+
+
+def _leads(classifier: Any, X: Any, degree: int) -> Floats:
+    """By how much each child of a node is ahead of the best of the others."""
+    if isinstance(classifier, int):
+        leads = np.full((X.shape[0], degree), -1.0)
+        leads[:, classifier] = 1.0
+        return leads
+    if hasattr(classifier, "decision_function"):
+        scores = np.asarray(classifier.decision_function(X), dtype=np.float64)
+        if degree == 2:
+            ahead = scores.ravel()
+            scores = np.column_stack([np.zeros(len(ahead)), ahead])
+    else:
+        scores = np.log(np.clip(classifier.predict_proba(X), LEAST_PROBABILITY, 1 - LEAST_PROBABILITY))
+    if scores.shape != (X.shape[0], degree) or not np.isfinite(scores).all():
+        raise ValueError(
+            f"estimator must give a finite score for each of the {degree} children of a node, "
+            f"found shape {scores.shape}{'' if np.isfinite(scores).all() else ' and not finite ones'}"
+        )
+    second, best = np.partition(scores, -2, axis=1)[:, -2:].T
+    leads = np.asarray(scores - best[:, None], dtype=np.float64)
+    leader = scores.argmax(axis=1)
+    leads[np.arange(len(leads)), leader] = best - second
+    return leads
+
+
 class FilterTree(_Tree):
     r"""A tournament whose matches are learnt from the examples that reach them (def-frontier-filter-tree).
 
@@ -291,12 +426,15 @@ class FilterTree(_Tree):
     ----------
     estimator : estimator, optional
         A binary classifier, by default :class:`RidgeOneVsAll`. A clone is fitted to each match, labels 0 and
-        1 for the first and the second side. Only its ``predict`` is used.
+        1 for the first and the second side. Its ``predict`` decides; :meth:`scores` need its
+        ``decision_function``, or else ``predict_proba``.
     order : {"given", "random", "confusion", "means"} or array-like of labels
         The order of the leaves: that of ``classes_``, a random one, the :func:`spectral_order` of
         :func:`leave_one_out_confusion`, the :func:`mean_order`, or one of your own.
     random_state : int, RandomState or None
         Draws the random order. It is not passed on: a random estimator has its own.
+    n_jobs : int or None
+        How many matches of a round are learnt at once, through joblib. The result does not depend on it.
 
     Attributes
     ----------
@@ -346,10 +484,12 @@ class FilterTree(_Tree):
         *,
         order: str | ArrayLike = "given",
         random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
     ):
         self.estimator = estimator
         self.order = order
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the classifiers of all matches, from the first round to the last.
@@ -371,10 +511,12 @@ class FilterTree(_Tree):
         X, codes, weights = self._prepare(X, y, sample_weight)
         self._grow(self._ordered(X, codes, weights), 2)
         alive = members(codes, len(self.classes_))
-        for node, children in enumerate(self.children_):
-            sides = [alive[child] for child in children]
-            self._fit_next(X, sides, weights)
-            alive.append(np.concatenate(sides)[self._right(node, X, sides)])
+        for nodes in self._levels():
+            parts = [[alive[child] for child in self.children_[node]] for node in nodes]
+            rows = [np.concatenate(two) for two in parts]
+            sent = self._fit_nodes(nodes, X, parts, [weights] * len(nodes), rows)
+            for two, among, sides in zip(parts, rows, sent, strict=True):
+                alive.append(among[sides == _numbers(two)])
         self._stack(X)
         return self
 
@@ -414,18 +556,20 @@ class FilterTree(_Tree):
         if "sample_weight" not in signature(base.fit).parameters:
             raise ValueError(f"costs are weights of examples, but {base!r} does not take sample_weight")
         seed(self.random_state)
+        jobs(self.n_jobs)
         X, every = selectable(X), np.arange(len(points))
         validate_data(self, X, reset=True, skip_check_array=True)
         check_consistent_length(X, points)
         self.classes_ = labels
         self._grow(self._ordered(X, every, None), 2)
         winners: list[Any] = list(range(k))
-        for node, (first, second) in enumerate(self.children_):
-            lead = points[every, winners[second]] - points[every, winners[first]]
-            sides = [np.flatnonzero(lead > 0), np.flatnonzero(lead < 0)]
-            self._fit_next(X, sides, np.abs(lead))
-            won = self._sides(node, X, every)
-            winners.append(np.where(won == 1, winners[second], winners[first]))
+        for nodes in self._levels():
+            pairs = [[winners[child] for child in self.children_[node]] for node in nodes]
+            leads = [points[every, second] - points[every, first] for first, second in pairs]
+            parts = [[np.flatnonzero(lead > 0), np.flatnonzero(lead < 0)] for lead in leads]
+            sent = self._fit_nodes(nodes, X, parts, [*map(np.abs, leads)], [every] * len(nodes))
+            for (first, second), sides in zip(pairs, sent, strict=True):
+                winners.append(np.where(sides == 1, second, first))
         self._stack(X)
         return self
 
@@ -470,13 +614,16 @@ class LabelTree(_Tree):
     ----------
     estimator : estimator, optional
         A classifier, by default :class:`RidgeOneVsAll`. A clone is fitted to each node, labels from 0 on for
-        the parts in their order. Only its ``predict`` is used.
+        the parts in their order. Its ``predict`` decides; :meth:`scores` need its ``decision_function``, or
+        else ``predict_proba``.
     branching : int
         The most children of a node, at least 2. From k on the tree is flat: one classifier for all classes.
     order : {"given", "random", "confusion", "means"} or array-like of labels
         The order of the leaves, as for :class:`FilterTree`.
     random_state : int, RandomState or None
         Draws the random order. It is not passed on: a random estimator has its own.
+    n_jobs : int or None
+        How many nodes are learnt at once, through joblib. The result does not depend on it.
 
     Attributes
     ----------
@@ -523,11 +670,13 @@ class LabelTree(_Tree):
         branching: int = 2,
         order: str | ArrayLike = "confusion",
         random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
     ):
         self.estimator = estimator
         self.branching = branching
         self.order = order
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the classifiers of all nodes.
@@ -551,9 +700,10 @@ class LabelTree(_Tree):
         self._grow(self._ordered(X, codes, weights), most)
         below = members(codes, len(self.classes_))
         for children in self.children_:
-            parts = [below[child] for child in children]
-            self._fit_next(X, parts, weights)
-            below.append(np.concatenate(parts))
+            below.append(np.concatenate([below[child] for child in children]))
+        every = range(len(self.children_))
+        parts = [[below[child] for child in children] for children in self.children_]
+        self._fit_nodes(every, X, parts, [weights] * len(every), [np.empty(0, np.intp)] * len(every))
         self._stack(X)
         return self
 

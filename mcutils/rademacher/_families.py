@@ -73,6 +73,11 @@ class KnownFamily:
         """
         return self._suprema(_signs(signs, self.n_signs))
 
+    def __sizeof__(self) -> int:
+        # with the arrays: a backend of joblib that moves data asks, and sends what is large to a worker once
+        arrays = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
+        return object.__sizeof__(self) + sum(value.nbytes for value in arrays)
+
     def _suprema(self, signs: Floats) -> Floats:
         raise NotImplementedError
 

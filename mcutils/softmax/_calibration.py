@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base import class_codes, codes_among
-from .._checks import divided, integer, jobs, one_of, seed
+from .._checks import divided, in_memory, integer, jobs, one_of, seed
 from .._reduction import selectable
 from .._typing import Floats, Ints
 from .._weights import example_weights
@@ -125,7 +125,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if isinstance(given, type) or not able:
             wanted = "be a OneVsOne" if coupling else "have decision_function or predict_proba"
             raise ValueError(f"estimator must {wanted} for {self.method!r}, found {given!r}")
-        labels: NDArray[Any] = validate_data(self, X="no_validation", y=y)
+        labels: NDArray[Any] = validate_data(self, X="no_validation", y=in_memory(y))
         X = selectable(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         check_consistent_length(X, labels)
@@ -217,6 +217,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         (n, k) array
         """
         check_is_fitted(self)
+        X = in_memory(X)
         scores = _score(self.estimator_, self.method, X)  # the classifier checks X
         validate_data(self, X, reset=False, skip_check_array=True)
         if self.method == "temperature":

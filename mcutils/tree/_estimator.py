@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._checks import entries, integer, name_or_function, number, one_of, or_none
+from .._checks import entries, in_memory, integer, name_or_function, number, one_of, or_none
 from .._typing import Criterion, Floats, Ints
 from .._weights import example_weights, times_class_weight
 from ._columns import Columns, categorical_columns, levels_are_declared
@@ -183,6 +183,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
 
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Search, Ints]:
         """The search for questions among the items of positive weight, and which items these are."""
+        X, y = in_memory(X), in_memory(y)
         data, labels = self._validate(X, y, fitting=True)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -428,6 +429,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         (n,) int array
         """
         check_is_fitted(self)
+        X = in_memory(X)
         data, _ = self._validate(X)
         columns = self.tree_._columns
         if columns.categorical.any():
