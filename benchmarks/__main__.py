@@ -8,11 +8,12 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-from benchmarks.race import machine, run, versions
+from benchmarks.race import machine, of_groups, run, versions
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "results" / "benchmarks.json"
-TOPICS = sorted({module.name for module in iter_modules([str(HERE)])} - {"__main__", "keel", "race"})
+NO_TOPICS = {"__main__", "keel", "race", "strangers"}
+TOPICS = sorted({module.name for module in iter_modules([str(HERE)])} - NO_TOPICS)
 
 
 def main() -> None:
@@ -30,8 +31,13 @@ def main() -> None:
         for race in import_module(f"benchmarks.{name}").races():
             found.append(run(race))
             print(line(found[-1]), flush=True)
+    races = sorted(kept + found, key=lambda race: race["id"])
+    groups = of_groups(races)
+    for name, group in groups.items():
+        print(f"{name}: geometric mean {group['mean']:.2f}, worst {group['worst']:.2f} of {group['races']}")
     results = {
-        "races": sorted(kept + found, key=lambda race: race["id"]),
+        "races": races,
+        "groups": groups,
         **circumstances,
         "date": date.today().isoformat(),
     }

@@ -42,6 +42,8 @@ class Race:
     """Size of what both are given, the unit of the memory that we need beside it."""
     surely: bool = False
     """Whether the claim is for the upper 95 % limit of the ratio of the total times instead."""
+    group: str | None = None
+    """Races of one group are repeated fewer times, and also summed up by the geometric mean of ratios."""
 
 
 def run(race: Race) -> dict[str, Any]:
@@ -51,7 +53,8 @@ def run(race: Race) -> dict[str, Any]:
         race.ours()  # compiles, or reads what was compiled
         once = seconds(race.peer)
         times = ceil(LEAST_SECONDS / once)
-        repeats = REPEATS if once + seconds(race.ours) < LONG_SECONDS else FEW
+        long = once + seconds(race.ours) >= LONG_SECONDS
+        repeats = FEW if long or race.group else REPEATS
         for _ in range(repeats):
             peer.append(seconds(race.peer, times))
             ours.append(seconds(race.ours, times))
@@ -75,6 +78,22 @@ def run(race: Race) -> dict[str, Any]:
         "seconds": {"ours": rounded(median(ours)), "peer": rounded(median(peer))},
         # our peak beyond the input, as a multiple of the input
         "memory": rounded(peak_bytes(race.ours) / race.input_bytes),
+    } | ({"group": race.group} if race.group else {})
+
+
+def of_groups(races: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """How many races each group has, the geometric mean of their ratios, and the worst."""
+    ratios: dict[str, list[float]] = {}
+    for race in races:
+        if "group" in race:
+            ratios.setdefault(race["group"], []).append(race["ratio"]["median"])
+    return {
+        name: {
+            "races": len(group),
+            "mean": rounded(float(np.exp(np.mean(np.log(group))))),
+            "worst": max(group),
+        }
+        for name, group in sorted(ratios.items())
     }
 
 
