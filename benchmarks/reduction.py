@@ -5,19 +5,22 @@ promise is for the total times, and for the upper end of what nine repetitions l
 both break ties of votes by the sums of scores, as scikit-learn does.
 """
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import make_blobs
+from sklearn.linear_model import RidgeClassifier
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
+from benchmarks import strangers
 from benchmarks.race import Race
 from mcutils.reduction import OneVsAll, OneVsOne
 
-A_CLASS, FEATURES = 40, 20
+A_CLASS, FEATURES, MOST_FEATURES = 40, 20, 100
 FIT_AT_MOST = 1.05
 # base, k, and at most how much of the peer's time predicting takes: by one-vs-all, by one-vs-one
 ENTRIES = [
@@ -30,7 +33,41 @@ ENTRIES = [
 
 
 def races() -> list[Race]:
-    return [race for entry in ENTRIES for race in of_one_base(*entry)]
+    result = [race for entry in ENTRIES for race in of_one_base(*entry)]
+    for name, X, y in strangers.sets():
+        if X.shape[1] <= MOST_FEATURES:
+            result += [strangers.in_group(*entry, FIT_AT_MOST) for entry in to_the_answer(name, X, y)]
+    return result
+
+
+def to_the_answer(name: str, X: np.ndarray, y: np.ndarray) -> Iterator[tuple[Race, str]]:
+    """Fitting and predicting, with the linear classifier whose own fit takes least; and the group of this."""
+    base = RidgeClassifier()
+    for rival, ours, peer in (
+        ("all", OneVsAll(base), OneVsRestClassifier(base)),
+        ("one", OneVsOne(base, ties="sum"), OneVsOneClassifier(base)),
+    ):
+        title = f"One-vs-{rival}, fit and predict"
+        yield (
+            Race(
+                id=f"reduction-both-one-vs-{rival}-{name}",
+                title=f"{title}, {name}",
+                condition=f"RidgeClassifier, {len(X):,} examples, {X.shape[1]} features, "
+                f"{len(np.unique(y))} classes, one thread",
+                ours=partial(fit_and_predict, ours, X, y),
+                peer=partial(fit_and_predict, peer, X, y),
+                peer_name=f"scikit-learn's {type(peer).__name__}",
+                threads=1,
+                at_most=FIT_AT_MOST,
+                input_bytes=X.nbytes,
+            ),
+            title,
+        )
+
+
+def fit_and_predict(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    predicted: np.ndarray = model.fit(X, y).predict(X)
+    return predicted
 
 
 def of_one_base(base: Any, k: int, all_at_most: float, one_at_most: float) -> list[Race]:

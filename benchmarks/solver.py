@@ -16,7 +16,6 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -127,16 +126,6 @@ def with_kernel(name: str, X: np.ndarray, y: np.ndarray, C: float) -> Race:
     )
 
 
-def strange(race: Race, group: str) -> Race:
-    """The race as one of a group, for whose sets nothing was made."""
-    return replace(
-        race,
-        id=race.id.replace("solver-", "solver-strange-"),
-        group=f"Crammer-Singer on strange sets, {group}",
-        at_most=STRANGE_AT_MOST,
-    )
-
-
 def predicting() -> Race:
     X, y = keel.load("penbased")
     X = scale(X)
@@ -229,8 +218,10 @@ def races() -> list[Race]:
                 result += [with_kernel(name, X, y, C) for C in (1.0, 10.0)]
         for name, X, y in strangers.sets():
             X = scale(X)
-            result += [strange(linear(name, X, y, C), f"linear, C = {C:g}") for C in (1.0, 10.0)]
-            result += [strange(with_kernel(name, X, y, C), f"RBF, C = {C:g}") for C in (1.0, 10.0)]
+            for C in (1.0, 10.0):
+                for kind, race in (("linear", linear), ("RBF", with_kernel)):
+                    group = f"Crammer-Singer, {kind}, C = {C:g}"
+                    result.append(strangers.in_group(race(name, X, y, C), group, STRANGE_AT_MOST))
         result.append(predicting())
         result.append(against_the_textbook(400, 5, 1e-6, 0.01))
         result.append(against_the_textbook(400, 5, 1e-8, 0.2))

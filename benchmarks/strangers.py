@@ -1,10 +1,12 @@
 """Data sets that no solver of the package was made for: they differ in size, features, classes and noise."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from sklearn.datasets import load_wine, make_classification, make_gaussian_quantiles
 
+from benchmarks.race import Race
 from mcutils import data
 
 
@@ -22,6 +24,12 @@ def sets() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     yield "letters", *mixture(6000, 16, 26, 4, spread=1.3)
     yield "bands", *mixture(5000, 36, 6, 5, spread=0.8)
     yield "pixels", *mixture(2000, 784, 10, 5, spread=1.5)
+
+
+def in_group(race: Race, group: str, at_most: float) -> Race:
+    """A race on one of these sets, which is summed up with the others."""
+    topic, _, rest = race.id.partition("-")
+    return replace(race, id=f"{topic}-strange-{rest}", group=f"{group}, strange sets", at_most=at_most)
 
 
 def mixture(

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks import keel
+from benchmarks import keel, strangers
 from benchmarks.race import Race
 from mcutils import pruning
 from mcutils.tree import DecisionTree
@@ -71,4 +71,8 @@ def races() -> list[Race]:
         *on("digits", *load_digits(return_X_y=True), at_most=0.6),
         *on("penbased", *keel.load("penbased"), at_most=0.7),
         *on("synthetic", *synthetic(), at_most=0.25),
+        *(
+            strangers.in_group(next(on(*data, at_most=1.0)), "Growing to the end", 1.0)
+            for data in strangers.sets()
+        ),
     ]
