@@ -120,3 +120,11 @@ def test_missing_results_are_named(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     (tmp_path / races.RESULTS).write_text(json.dumps({"races": []}))
     assert races.read(tmp_path) == {"races": []}
+
+
+def test_a_group_is_one_row_with_its_mean_and_its_worst() -> None:
+    group = [race(f"codes-{name}", ratio) | {"group": "Strange"} for name, ratio in (("d", 0.5), ("e", 2.0))]
+    *others, found = sorted(races.together(RACES + group), key=lambda race: "group" in race)
+    assert sorted(others, key=str) == sorted(RACES, key=str)
+    assert (found["title"], found["ratio"]) == ("Strange", {"median": 1.0, "low": 0.5, "high": 2.0})
+    assert "of 2 races, the worst 2.00" in found["condition"]

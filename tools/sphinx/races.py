@@ -1,8 +1,9 @@
 """Sphinx extension: the races of `results/benchmarks.json` on the page of benchmarks.
 
-`{race-summary}` counts them, and names where mcutils is slower; `{race-plot}` shows each ratio as a mark on a
-log scale; `{race-table}` has the seconds and the promises. The plot is a table too, whose numbers everybody
-can read: its pictures are hidden from programs that read pages aloud.
+`{race-summary}` counts them, and names where mcutils is slower; `{race-plot}` shows each ratio, and of a
+group of races the geometric mean, as a mark on a log scale; `{race-table}` has the seconds and the promises.
+The plot is a table too, whose numbers everybody can read: its pictures are hidden from programs that read
+pages aloud.
 """
 
 from __future__ import annotations
@@ -56,6 +57,24 @@ def topic_of(race: Race) -> str:
 def is_slower(race: Race) -> bool:
     """Whether mcutils takes longer than its peer."""
     return bool(race["ratio"]["median"] > 1)
+
+
+def together(races: list[Race]) -> list[Race]:
+    """The races, each group as one: the geometric mean of its ratios, between the smallest and the largest."""
+    groups: dict[str, list[Race]] = {}
+    for race in races:
+        groups.setdefault(race.get("group", race["id"]), []).append(race)
+    found = []
+    for name, group in groups.items():
+        if "group" not in group[0]:
+            found += group
+            continue
+        ratios = [race["ratio"]["median"] for race in group]
+        mean = math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
+        several = f"geometric mean of {len(group)} races, the worst {max(ratios):#.3g}"
+        ratio = {"median": mean, "low": min(ratios), "high": max(ratios)}
+        found.append(group[0] | {"title": name, "condition": several, "ratio": ratio})
+    return sorted(found, key=lambda race: -race["ratio"]["median"])
 
 
 def summary(chapters: list[tuple[str, list[Race]]]) -> str:
@@ -176,7 +195,8 @@ class Races(SphinxDirective):
         chapters = by_chapter(results["races"], list(titles))
         if self.name == "race-plot":
             heads = {topic: self.link(topic, titles[topic]) for topic, _ in chapters}
-            return [nodes.raw("", "\n".join(plot(chapters, heads)), format="html")]
+            rows = [(topic, together(races)) for topic, races in chapters]
+            return [nodes.raw("", "\n".join(plot(rows, heads)), format="html")]
         text = [summary(chapters)] if self.name == "race-summary" else list(numbers(results, chapters))
         container = nodes.container()
         self.state.nested_parse(StringList("\n".join(text).split("\n"), source=str(RESULTS)), 0, container)
