@@ -60,7 +60,7 @@ def is_slower(race: Race) -> bool:
 
 
 def together(races: list[Race]) -> list[Race]:
-    """The races, each group as one: the geometric mean of its ratios, between the smallest and the largest."""
+    """The races, each group as one: the geometric mean of its ratios, from the smallest to the largest."""
     groups: dict[str, list[Race]] = {}
     for race in races:
         groups.setdefault(race.get("group", race["id"]), []).append(race)
