@@ -63,7 +63,7 @@ def together(races: list[Race]) -> list[Race]:
     """The races, each group as one: the geometric mean of its ratios, from the smallest to the largest."""
     groups: dict[str, list[Race]] = {}
     for race in races:
-        groups.setdefault(race.get("group", race["id"]), []).append(race)
+        groups.setdefault(race.get("group") or race["id"], []).append(race)
     found = []
     for name, group in groups.items():
         if "group" not in group[0]:
