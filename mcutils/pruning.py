@@ -214,9 +214,8 @@ def _plain(tree: Any) -> _Plain:
         counts = own.value[:, 0, :] * own.weighted_n_node_samples[:, None]
         whole = np.round(counts)  # shares times weights: whole where these were
         counts = np.where(np.abs(counts - whole) <= 1e-9 * np.maximum(whole, 1.0), whole, counts)
-        criterion = {"log_loss": "entropy"}.get(tree.criterion, tree.criterion)
         left, right = own.children_left.astype(np.int64), own.children_right.astype(np.int64)
-        return _Plain(left, right, _parents(left, right), counts, criterion, None)
+        return _Plain(left, right, _parents(left, right), counts, tree.criterion, None)
     if not isinstance(tree, Shape):
         raise ValueError(
             "tree must be a DecisionTree, a DecisionTreeClassifier of scikit-learn or a Shape, "
@@ -240,7 +239,7 @@ def _chosen(plain: _Plain, criterion: Criterion | None, cost: Any) -> tuple[Crit
         criterion = plain.criterion
     if cost is None:
         cost = plain.cost
-    name_or_function(criterion, "criterion", CRITERIA, "a concave function")
+    name_or_function(criterion, "criterion", (*CRITERIA, "log_loss"), "a concave function")
     return criterion, cost if criterion == "misclassification" else None
 
 
@@ -289,7 +288,7 @@ def sequence(
     ----------
     tree : DecisionTree, scikit-learn's DecisionTreeClassifier, or Shape
         Fitted.
-    criterion : {"gini", "entropy", "misclassification"} or callable, optional
+    criterion : {"gini", "entropy", "log_loss", "misclassification"} or callable, optional
         The impurity that is the risk. By default that of the tree; of a Shape, misclassification.
     cost : (k, k) array-like, optional
         For "misclassification"; by default that of the tree.
@@ -577,7 +576,7 @@ def prune_cv(
     cv : int, splitter or (m,) array-like of int
         Stratified folds in the order of the data, scikit-learn's splitters, or the number of the fold of each
         item.
-    criterion : {"gini", "entropy", "misclassification"} or callable, optional
+    criterion : {"gini", "entropy", "log_loss", "misclassification"} or callable, optional
         The risk by which is pruned, None for that of the classifier. The error on items left out is always
         misclassification, or the classifier's cost.
     rule : {"1se", "min"}
@@ -603,6 +602,10 @@ def prune_cv(
     """
     if not isinstance(estimator, DecisionTree):
         raise ValueError(f"estimator must be a DecisionTree, found {type(estimator).__name__}")
+    if estimator.ccp_alpha:
+        raise ValueError(
+            f"estimator must have ccp_alpha=0, as the penalty is chosen here, found {estimator!r}"
+        )
     one_of(rule, "rule", ("1se", "min"))
     jobs(n_jobs)
     X, labels = in_memory(X), column_or_1d(in_memory(y), warn=True)

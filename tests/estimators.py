@@ -83,10 +83,11 @@ ESTIMATORS = {
             mc.DecisionTree(questions=("oblique", "sphere"), max_depth=3),
             mc.DecisionTree(lookahead=2, max_depth=2),
             mc.DecisionTree(min_impurity_split=0.4),
+            mc.DecisionTree(max_features=1, ccp_alpha=0.01, random_state=0),
         ],
-        dense=True,
         missing=True,
         twice={},
+        draws={"max_features": 1},
     ),
     "FilterTree": Facts(
         [

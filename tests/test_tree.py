@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from matplotlib.figure import Figure
+from scipy.sparse import csc_array, csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_moons
 from sklearn.ensemble import BaggingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from mcutils import tree
+from mcutils import pruning, tree
 from mcutils.jit import tree as jit
 from mcutils.tree import DecisionTree, _draw, best_question, impurity
 
@@ -1006,3 +1007,147 @@ def test_drawn_regions(moons, questions):
             tree.boxes(model)
     with pytest.raises(ValueError, match="two numerical features"):
         tree.draw_regions(ax, DecisionTree().fit([[1.0]], [0]), (0, 1), (0, 1))
+
+
+# ---------------------------------------------------------------------------------------------------
+# Columns that are drawn, pruning in fit, sparse matrices: as in scikit-learn
+
+
+def test_log_loss_is_the_entropy(iris):
+    X, y = iris
+    model = DecisionTree("log_loss").fit(X, y)
+    assert model.text() == DecisionTree("entropy").fit(X, y).text()
+    assert np.array_equal(model.tree_.impurity, impurity(model.tree_.counts, "entropy"))
+    assert impurity([1, 1], "log_loss") == 1.0
+    assert np.array_equal(pruning.sequence(model).risks, pruning.sequence(model, "log_loss").risks)
+
+
+@pytest.mark.parametrize("most", ["sqrt", "log2", 1, 3, 99, 0.01, 0.5, 1.0, None])
+def test_the_number_of_columns_is_that_of_scikit_learn(iris, most):
+    X, y = iris
+    theirs = DecisionTreeClassifier(max_features=most).fit(X, y)
+    assert DecisionTree(max_features=most).fit(X, y).max_features_ == min(theirs.max_features_, 4)
+
+
+@pytest.mark.parametrize("criterion", ["gini", lambda p: 1 - (p**2).sum(axis=1)], ids=["gini", "own"])
+def test_each_column_is_drawn_as_often(criterion):
+    """One of five columns, of which one is constant, so that another is drawn in its place."""
+    X = np.random.default_rng(0).normal(size=(12, 5))
+    X[:, 3] = 0
+    y = np.arange(12) % 3
+    roots = [
+        DecisionTree(criterion, max_features=1, max_depth=1, random_state=seed).fit(X, y).tree_.feature[0]
+        for seed in range(400)
+    ]
+    counts = np.bincount(roots, minlength=5)
+    assert counts[3] == 0
+    # five standard deviations of a binomial number with the mean 100
+    assert np.abs(counts[[0, 1, 2, 4]] - 100).max() < 5 * np.sqrt(75)
+
+
+def test_of_two_columns_the_better_one_is_taken():
+    """The best column is drawn with another in half of all pairs; the worst wins against none."""
+    y = np.repeat([0, 1], 8)
+    X = np.column_stack([np.roll(y, shift) + 0.0 for shift in (0, 2, 4, 7)])
+    X[:, 2] = np.arange(16) % 2
+    gains = [best_question(X[:, [j]], y).decrease for j in range(4)]
+    assert sorted(gains, reverse=True)[0] == gains[0]
+    roots = [
+        int(DecisionTree(max_features=2, max_depth=1, random_state=seed).fit(X, y).tree_.feature[0])
+        for seed in range(300)
+    ]
+    worst = int(np.argmin(gains))
+    assert worst not in roots
+    assert abs(roots.count(0) - 150) < 5 * np.sqrt(75)
+
+
+def test_max_features_of_all_columns_draws_nothing(iris):
+    X, y = iris
+    whole = DecisionTree().fit(X, y)
+    for most in (4, 1.0, 10):
+        assert DecisionTree(max_features=most, random_state=0).fit(X, y).text() == whole.text()
+
+
+def coinciding(criterion, weighted):
+    """A tree of scikit-learn and ours, of so many items at each leaf that no two questions are as good."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 4))
+    y = (X[:, 0] + X[:, 1] ** 2 + rng.normal(size=600) > 1).astype(int) + (X[:, 2] > 1)
+    weights = rng.uniform(0.5, 2, size=600) if weighted else None
+    limits = {"criterion": criterion, "min_samples_leaf": 12}
+    return X, y, weights, DecisionTree(**limits), DecisionTreeClassifier(**limits, random_state=0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_the_pruning_path_is_that_of_scikit_learn(criterion, weighted):
+    X, y, weights, ours, theirs = coinciding(criterion, weighted)
+    path = ours.cost_complexity_pruning_path(X, y, weights)
+    wanted = theirs.cost_complexity_pruning_path(X, y, weights)
+    last = np.append(np.diff(wanted.ccp_alphas) > 1e-12, True)  # equal penalties are one of ours
+    assert len(path.ccp_alphas) > 10
+    assert np.allclose(path.ccp_alphas, wanted.ccp_alphas[last], rtol=1e-9)
+    assert np.allclose(path.impurities, wanted.impurities[last], rtol=1e-9)
+    sizes = []
+    for alpha in [*path.ccp_alphas, *(path.ccp_alphas[1:] * 1.001)]:
+        ours.set_params(ccp_alpha=alpha).fit(X, y, weights)
+        sizes.append(ours.get_n_leaves())
+        shares = ours.tree_.counts.sum(axis=1) / ours.tree_.counts[0].sum()
+        leaves = ours.tree_.is_leaf
+        place = np.searchsorted(path.ccp_alphas, alpha, side="right") - 1
+        assert (shares * ours.tree_.impurity)[leaves].sum() == pytest.approx(path.impurities[place])
+        if alpha not in path.ccp_alphas:
+            theirs.set_params(ccp_alpha=alpha).fit(X, y, weights)
+            assert ours.get_n_leaves() == theirs.get_n_leaves()
+            assert np.array_equal(ours.predict(X), theirs.predict(X))
+    assert sizes[0] > sizes[5] > sizes[len(path.ccp_alphas) - 1] == 1
+
+
+def test_a_penalty_is_not_chosen_twice(iris):
+    with pytest.raises(ValueError, match="estimator must have ccp_alpha=0"):
+        pruning.prune_cv(DecisionTree(ccp_alpha=0.1), *iris)
+
+
+@pytest.mark.parametrize("kind", [csc_array, csr_array])
+def test_a_sparse_matrix_is_a_dense_one(digits, kind):
+    X, y = digits
+    ours, dense = DecisionTree(max_depth=6).fit(kind(X), y), DecisionTree(max_depth=6).fit(X, y)
+    assert ours.text() == dense.text()
+    assert np.array_equal(ours.predict_proba(kind(X)), dense.predict_proba(X))
+    with pytest.raises(ValueError, match=r"X must have at most .* found the shape \(1048576, 1000\)"):
+        DecisionTree().fit(csr_array((2**20, 1000)), np.zeros(2**20))
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "whole"), [("min_samples_split", 0.6, 3), ("min_samples_leaf", 0.3, 2)]
+)
+def test_a_part_of_the_items_is_rounded_upwards(name, part, whole):
+    def grown(value, criterion="gini"):
+        return DecisionTree(criterion, **{name: value}).fit([[0], [1], [2], [3]], [0, 1, 0, 1]).text()
+
+    assert grown(part) == grown(whole) == grown(part, lambda p: 1 - (p**2).sum(axis=1))
+    assert grown(part) != grown(whole - 1)
+
+
+def test_logarithms_of_probabilities(iris):
+    X, y = iris
+    model = DecisionTree(max_depth=2).fit(X, y)
+    assert np.allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X), atol=0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_features": 0}, "max_features must be 'sqrt' or 'log2' or None or an integer, at least 1"),
+        ({"max_features": 1.5}, "max_features must be .* a float above 0 and at most 1, found 1.5"),
+        ({"max_features": "auto"}, "max_features must be .* found 'auto'"),
+        ({"max_features": 1, "lookahead": 2}, "max_features draws columns .* lookahead 1"),
+        ({"max_features": 1, "questions": "oblique"}, "max_features draws columns .* found 'oblique'"),
+        ({"ccp_alpha": -1.0}, "ccp_alpha must be a finite number, at least 0, found -1.0"),
+        ({"min_samples_leaf": 0.0}, "min_samples_leaf must be an integer, at least 1, or a float above 0"),
+        ({"random_state": "a"}, "random_state must be"),
+    ],
+)
+def test_new_parameters_that_cannot_work_are_refused(iris, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        DecisionTree(**parameters).fit(*iris)

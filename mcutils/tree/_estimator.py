@@ -2,22 +2,25 @@
 
 import heapq
 from collections.abc import Sequence
+from functools import partial
+from math import ceil
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Bunch, Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._checks import entries, in_memory, integer, name_or_function, number, one_of, or_none
+from .._checks import entries, in_memory, integer, number, one_of, or_name, or_none, seed
 from .._typing import Criterion, Floats, Ints
 from .._weights import example_weights, times_class_weight
 from ._columns import Columns, categorical_columns, levels_are_declared
-from ._impurity import CRITERIA, check_cost, impurities
-from ._limits import CLASSES, DEEPEST, ITEMS, MOST
+from ._impurity import check_cost, check_criterion, impurities
+from ._limits import CLASSES, DEEPEST, ENTRIES, ITEMS, MOST
 from ._questions import OTHER, Split, check_families, make_question, question_text
 from ._search.measure import Measure
 from ._search.node import Candidate
@@ -30,9 +33,9 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "misclassification"} or callable
-        The impurity. A callable takes class distributions, the rows of an array, and returns their
-        impurities; it must be concave.
+    criterion : {"gini", "entropy", "log_loss", "misclassification"} or callable
+        The impurity; "log_loss" is the entropy. A callable takes class distributions, the rows of an array,
+        and returns their impurities; it must be concave.
     questions : str, callable, or several of them in a tuple
         The families of questions, of which each node takes the best. "numerical": :math:`X_j \le a`, with
         thresholds half-way between neighbouring values. "categorical": :math:`X_j \in A`; with two classes at
@@ -51,10 +54,10 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         The largest number of leaves.
     max_depth : int, optional
         The largest depth of a leaf.
-    min_samples_split : int
-        A node with fewer items is a leaf.
-    min_samples_leaf : int
-        The least number of items on each side of a question.
+    min_samples_split : int or float
+        A node with fewer items is a leaf. A float is a part of all items, rounded upwards, and at least 2.
+    min_samples_leaf : int or float
+        The least number of items on each side of a question. A float is a part of all items, rounded upwards.
     min_weight_fraction_leaf : float
         A question must leave this part of the weight of all items on either side; from 0 to 0.5.
     min_impurity_decrease : float
@@ -62,6 +65,17 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     min_impurity_split : float, optional
         A node whose impurity :math:`F(n)` is at most this is pure enough, and a leaf. By default only a node
         of a single class is. With "misclassification", 0.1 stops where one class has nine items in ten.
+    max_features : int, float, "sqrt", "log2" or None
+        How many columns, drawn for each node, are asked about: of d columns this number, this part,
+        :math:`\sqrt d` or :math:`\log_2 d`, rounded down, at least 1; None for all. While no question about
+        these divides the node, another column is drawn. Only with questions about one column, and with
+        ``lookahead=1``.
+    random_state : int, RandomState or None
+        Draws these columns. Nothing else is random: of equal questions the same one is always taken.
+    ccp_alpha : float
+        The grown tree is pruned at this penalty of a leaf (thm-pruning-sequence), for the criterion, and
+        with risks divided by the weight of all items; 0 leaves it as it is.
+        :func:`mcutils.pruning.prune_cv` chooses a penalty.
     lookahead : int
         d: choose the question with which a tree of depth d from here decreases the impurity most; ties go to
         the larger decrease at once. The time is that of all trees of depth d - 1, so keep it small: 2 or 3.
@@ -79,8 +93,13 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : (k,) array
         The labels, sorted.
+    n_classes_ : int
+        k.
     tree_ : Tree
-        The tree.
+        The tree. Its arrays have other names than scikit-learn's, and who answers yes,
+        :math:`X_j \le a`, goes to the right.
+    max_features_ : int
+        How many columns are drawn for each node.
     feature_importances_ : (d,) array
         What the questions about each column decreased the total impurity by, in sum 1 (0 for a single leaf).
     n_features_in_ : int
@@ -92,6 +111,9 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     -----
     Weights that are whole numbers mean that many equal items, but for the limits on numbers of items, which
     count rows. An item of weight 0 is not there.
+
+    Sparse matrices become dense ones, up to :math:`2^{27}` entries: the search keeps 16 bytes for each entry
+    in any case.
 
     Examples
     --------
@@ -114,11 +136,14 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         priority: str = "weighted",
         max_leaf_nodes: int | None = None,
         max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         min_impurity_split: float | None = None,
+        max_features: int | float | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        ccp_alpha: float = 0.0,
         lookahead: int = 1,
         categorical_features: Any = "from_dtype",
         class_weight: dict[Any, float] | str | None = None,
@@ -134,6 +159,9 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.min_impurity_split = min_impurity_split
+        self.max_features = max_features
+        self.random_state = random_state
+        self.ccp_alpha = ccp_alpha
         self.lookahead = lookahead
         self.categorical_features = categorical_features
         self.class_weight = class_weight
@@ -144,7 +172,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (m, d) array-like or data frame
+        X : (m, d) array-like, sparse matrix or data frame
             Numbers may be missing (NaN), not infinite; columns of levels hold anything that can be hashed.
         y : (m,) array-like
             Labels.
@@ -157,29 +185,91 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         search, _ = self._prepare(X, y, sample_weight)
-        axis = {"numerical", "categorical"}
-        fast = search.measure.code >= 0 and self.lookahead == 1 and axis.issuperset(search.families)
-        self.tree_ = self._grow_fast(search) if fast else self._grow(search)
+        of_one_column = {"numerical", "categorical"}.issuperset(search.families)
+        fast = search.measure.code >= 0 and self.lookahead == 1 and of_one_column
+        some = self.max_features_ < self.n_features_in_
+        self.tree_ = self._grow_fast(search) if fast and not some else self._grow(search)
+        if self.ccp_alpha:
+            self._prune()
         return self
 
+    def cost_complexity_pruning_path(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Bunch:
+        """The penalties at which ``ccp_alpha`` changes the tree, and its impurity from there on.
+
+        It is :func:`mcutils.pruning.sequence` of the tree that is grown, divided by the weight of all items.
+        scikit-learn's has an entry for each node that is collapsed; here equal penalties are one.
+
+        Parameters
+        ----------
+        X : (m, d) array-like or data frame
+        y : (m,) array-like
+        sample_weight : (m,) array-like, optional
+
+        Returns
+        -------
+        Bunch
+            ``ccp_alphas``, increasing from 0, and ``impurities``: the weighted mean of those of the leaves.
+
+        Examples
+        --------
+        >>> path = DecisionTree().cost_complexity_pruning_path([[1.0], [2.0], [3.0]], ["a", "b", "a"])
+        >>> path.ccp_alphas.round(3), path.impurities.round(3)
+        (array([0.   , 0.222]), array([0.   , 0.444]))
+        """
+        from ..pruning import sequence
+
+        grown = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
+        path, weight = sequence(grown), grown.tree_.counts[0].sum()
+        return Bunch(ccp_alphas=path.penalties / weight, impurities=path.risks / weight)
+
     def _check_parameters(self) -> None:
-        name_or_function(self.criterion, "criterion", CRITERIA, "a concave function")
+        check_criterion(self.criterion)
         families = check_families(self.questions)
         one_of(self.priority, "priority", ("weighted", "unweighted"))
         for name, least in (("max_leaf_nodes", 1), ("max_depth", 0)):
             or_none(integer, getattr(self, name), name, least, feasible=MOST)
         for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
-            integer(getattr(self, name), name, least, feasible=MOST)
+            number_or_part(getattr(self, name), name, least)
         integer(self.lookahead, "lookahead", 1, feasible=DEEPEST)
         number(self.min_impurity_decrease, "min_impurity_decrease", least=0)
         or_none(number, self.min_impurity_split, "min_impurity_split", least=0)
         number(self.min_weight_fraction_leaf, "min_weight_fraction_leaf", least=0, most=0.5)
+        number(self.ccp_alpha, "ccp_alpha", least=0)
+        seed(self.random_state)
+        named = partial(or_name, "log2", partial(or_none, number_or_part))
+        or_name("sqrt", named, self.max_features, "max_features", 1)
+        of_columns = {"numerical", "categorical"}.issuperset(families)
+        if self.max_features is not None and (self.lookahead > 1 or not of_columns):
+            raise ValueError(
+                "max_features draws columns for each node: questions must be 'numerical' or 'categorical' "
+                f"then, and lookahead 1, found {self.questions!r} and {self.lookahead}"
+            )
         climbing = [family for family in families if family in ("oblique", "sphere")]
         if self.lookahead > 1 and climbing:
             raise ValueError(
                 "lookahead above 1 tries every question of a family, which are too many of "
                 f"{climbing}; allowed are 'numerical', 'categorical' and functions"
             )
+
+    def _columns_of_a_node(self) -> int:
+        d = self.n_features_in_
+        if self.max_features is None:
+            return d
+        if isinstance(self.max_features, str):
+            return max(1, int(np.sqrt(d) if self.max_features == "sqrt" else np.log2(d)))
+        whole = isinstance(self.max_features, Integral)
+        return min(d, int(self.max_features)) if whole else max(1, int(self.max_features * d))
+
+    def _prune(self) -> None:
+        """Collapse what is not worth ``ccp_alpha`` times the weight of all items."""
+        from ..pruning import sequence
+
+        path = sequence(self)
+        alphas = path.penalties / self.tree_.counts[0].sum()
+        last = int(np.searchsorted(alphas, self.ccp_alpha, side="right")) - 1
+        self.tree_ = self.tree_.restricted(path.kept(last))
 
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Search, Ints]:
         """The search for questions among the items of positive weight, and which items these are."""
@@ -192,6 +282,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"y must have at most {CLASSES} classes and {ITEMS} items, found {k} and {data.shape[0]}"
             )
+        self.max_features_ = self._columns_of_a_node()
         costs = check_cost(self.cost, k)
         weights = self._weights(data, codes, sample_weight)
         rows = np.arange(len(labels)) if weights is None else np.flatnonzero(weights)
@@ -206,16 +297,19 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         if weights is not None:
             weights = weights[rows]
         codes = codes.astype(np.int64)
-        measure = Measure(self.criterion, costs, weights, codes, k)
+        measure = Measure(check_criterion(self.criterion), costs, weights, codes, k)
         families = check_families(self.questions)
         names = getattr(self, "feature_names_in_", None)
-        fewest, light = int(self.min_samples_leaf), float(self.min_weight_fraction_leaf)
+        fewest = as_number(self.min_samples_leaf, len(rows))
+        light = float(self.min_weight_fraction_leaf)
         pure = self.min_impurity_split
         purest = None if pure is None else float(pure)
         return Search(encoded, codes, columns, measure, families, fewest, light, names, purest), rows
 
     def _validate(self, X: Any, y: ArrayLike | None = None, *, fitting: bool = False) -> tuple[Any, Any]:
         """X as a table with a shape, of numbers if no column holds levels; and the labels, in fit."""
+        if issparse(X):
+            X = dense(X)
         frame = hasattr(X, "columns")
         if not fitting:
             mixed = bool(self.tree_._columns.categorical.any())
@@ -296,7 +390,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             self.priority == "unweighted",
             most_leaves,
             unlimited if self.max_depth is None else int(self.max_depth),
-            int(self.min_samples_split),
+            max(2, as_number(self.min_samples_split, keys.shape[1])),
             search.fewest,
             search.lightest,
             float(self.min_impurity_decrease) * float(measure.total.sum()),
@@ -327,7 +421,9 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         most_leaves = np.inf if self.max_leaf_nodes is None else self.max_leaf_nodes
         most_depth = np.inf if self.max_depth is None else self.max_depth
         least = self.min_impurity_decrease * measure.total.sum() * (1 - 1e-12)
+        random = check_random_state(self.random_state)
         nodes = [search.root()]
+        fewest_split = max(2, as_number(self.min_samples_split, len(nodes[0])))
         left, parent, depth, gains = [-1], [-1], [0], [0.0]
         splits: dict[int, Candidate] = {}
         heap: list[tuple[float, int]] = []
@@ -336,11 +432,15 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         while True:
             for n in fresh:
                 node = nodes[n]
-                if not search.is_open(node, self.min_samples_split) or depth[n] >= most_depth:
+                if not search.is_open(node, fewest_split) or depth[n] >= most_depth:
                     continue
                 if leaves >= most_leaves:
                     continue
-                best = search.best(node, int(min(self.lookahead, most_depth - depth[n])))
+                best = (
+                    search.best(node, int(min(self.lookahead, most_depth - depth[n])))
+                    if self.max_features_ >= self.n_features_in_
+                    else search.best_of_some(node, self.max_features_, random)
+                )
                 if best is None or best.gain < least:
                     continue
                 splits[n] = best
@@ -407,7 +507,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             depth=depth,
             counts=counts * unit,
             items=items,
-            impurity=impurities(shares, self.criterion, costs),
+            impurity=impurities(shares, check_criterion(self.criterion), costs),
             decrease=gains * unit,
             predictions=np.argmin(counts @ costs, axis=1) if len(costs) else np.argmax(counts, axis=1),
             feature=feature,
@@ -422,7 +522,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array-like or data frame
+        X : (n, d) array-like, sparse matrix or data frame
 
         Returns
         -------
@@ -442,29 +542,20 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array-like or data frame
+        X : (n, d) array-like, sparse matrix or data frame
 
         Returns
         -------
         (n, nodes) sparse array of 0 and 1
         """
-        reached = self.apply(X)
-        tree = self.tree_
-        paths: list[list[int]] = []
-        for n in range(tree.n_nodes):
-            paths.append([*paths[tree.parent[n]], n] if n > 0 else [0])
-        indices = [paths[leaf] for leaf in reached.tolist()]
-        ends = np.cumsum([0, *(len(path) for path in indices)])
-        flat = np.concatenate(indices).astype(np.int64)
-        shape = (len(reached), tree.n_nodes)
-        return csr_array((np.ones(len(flat), dtype=np.int64), flat, ends), shape=shape)
+        return self.tree_.paths(self.apply(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of the leaf of each row.
 
         Parameters
         ----------
-        X : (n, d) array-like or data frame
+        X : (n, d) array-like, sparse matrix or data frame
 
         Returns
         -------
@@ -479,7 +570,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array-like or data frame
+        X : (n, d) array-like, sparse matrix or data frame
 
         Returns
         -------
@@ -488,6 +579,26 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         reached = self.apply(X)
         counts = self.tree_.counts
         return np.asarray((counts / counts.sum(axis=1, keepdims=True))[reached])
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of :meth:`predict_proba`, minus infinity for a class that the leaf has not.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        check_is_fitted(self)
+        return len(self.classes_)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -560,7 +671,34 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
+
+
+def number_or_part(value: Any, name: str, least: int) -> None:
+    """A number of things, or as a float the part of all of them."""
+    if isinstance(value, Integral):
+        integer(value, name, least, feasible=MOST)
+    elif not (isinstance(value, Real) and 0 < float(value) <= 1):
+        raise ValueError(
+            f"{name} must be an integer, at least {least}, or a float above 0 and at most 1, found {value!r}"
+        )
+
+
+def as_number(value: int | float, m: int) -> int:
+    """This number of m things, or this part of them, rounded upwards."""
+    return int(value) if isinstance(value, Integral) else ceil(value * m)
+
+
+def dense(X: Any) -> NDArray[Any]:
+    """A sparse matrix as an array."""
+    if X.shape[0] * X.shape[1] > ENTRIES:
+        raise ValueError(
+            f"X must have at most {ENTRIES} entries if it is sparse, as it becomes dense, "
+            f"found the shape {X.shape}"
+        )
+    table: NDArray[Any] = X.toarray()
+    return table
 
 
 def best_question(
@@ -612,7 +750,7 @@ def best_question(
     classifier._check_parameters()
     search, rows = classifier._prepare(X, y, sample_weight)
     root = search.root()
-    if len(root) < 2 * min_samples_leaf:
+    if len(root) < 2 * search.fewest:
         return None
     best = search.best(root, lookahead)
     if best is None:

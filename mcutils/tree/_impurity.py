@@ -13,6 +13,12 @@ CRITERIA = ("gini", "entropy", "misclassification")
 """The names of the impurities."""
 
 
+def check_criterion(criterion: Criterion) -> Criterion:
+    """A function, or one of CRITERIA: also where the entropy has scikit-learn's other name."""
+    name_or_function(criterion, "criterion", (*CRITERIA, "log_loss"), "a concave function")
+    return "entropy" if isinstance(criterion, str) and criterion == "log_loss" else criterion
+
+
 def impurity(counts: ArrayLike, criterion: Criterion = "gini", cost: ArrayLike | None = None) -> Any:
     r"""The impurity :math:`F` of class distributions (def-tree-impurity).
 
@@ -21,8 +27,9 @@ def impurity(counts: ArrayLike, criterion: Criterion = "gini", cost: ArrayLike |
     counts : (..., k) array-like
         Numbers of items, weights or probabilities of the classes; at least 0, on any scale. Without any
         items the impurity is 0.
-    criterion : {"gini", "entropy", "misclassification"} or callable
-        A callable takes the distributions as the rows of an array and returns their impurities.
+    criterion : {"gini", "entropy", "log_loss", "misclassification"} or callable
+        "log_loss" is the entropy. A callable takes the distributions as the rows of an array and returns
+        their impurities.
     cost : (k, k) array-like, optional
         :math:`\Delta`, for "misclassification": rows are true classes, columns predictions.
 
@@ -39,7 +46,7 @@ def impurity(counts: ArrayLike, criterion: Criterion = "gini", cost: ArrayLike |
     >>> float(impurity([1, 1, 2], "entropy"))
     1.5
     """
-    name_or_function(criterion, "criterion", CRITERIA, "a concave function")
+    criterion = check_criterion(criterion)
     numbers = reals(counts, "counts")
     if numbers.ndim == 0 or numbers.shape[-1] == 0:
         raise ValueError(f"counts must have an entry for each class, found shape {numbers.shape}")

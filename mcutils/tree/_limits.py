@@ -8,5 +8,8 @@ LEVELS = 20  # most levels of which all subsets are searched
 # The key of an item holds its number, its class and the rank of its value, in 24, 16 and 23 bits.
 ITEMS, CLASSES = 2**24, 2**16
 
+# Of a sparse matrix, this many entries become a dense one: a gigabyte.
+ENTRIES = 2**27
+
 # Whole weights up to this sum are compared as whole numbers.
 EXACT = 2**21

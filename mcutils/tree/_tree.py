@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.utils import assert_all_finite
 
 from .._typing import Bools, Floats, Ints
@@ -132,6 +133,16 @@ class Tree:
                 positive = X[rows, j] <= self.threshold[n]
             waiting += [(int(self.left[n]), rows[~positive]), (int(self.right[n]), rows[positive])]
         return reached
+
+    def paths(self, leaves: Ints) -> csr_array:
+        """The nodes from the root to each of some leaves, (n, nodes), 0 and 1."""
+        above: list[list[int]] = []
+        for n in range(self.n_nodes):
+            above.append([*above[self.parent[n]], n] if n > 0 else [0])
+        indices = [above[leaf] for leaf in leaves.tolist()]
+        ends = np.cumsum([0, *(len(path) for path in indices)])
+        flat = np.concatenate(indices).astype(np.int64)
+        return csr_array((np.ones(len(flat), dtype=np.int64), flat, ends), shape=(len(leaves), self.n_nodes))
 
     def restricted(self, kept: Bools) -> "Tree":
         """The tree of some nodes: with the root, and of siblings both or none."""

@@ -98,6 +98,19 @@ class Search:
             best.ahead = best.gain
         return best
 
+    def best_of_some(self, node: Node, most: int, random: np.random.RandomState) -> Candidate | None:
+        """The best question about some columns, drawn; more of them until a question divides the node."""
+        drawn, every = random.permutation(np.flatnonzero(self.left_out == 0)), self.left_out
+        best = None
+        for end in range(most, max(most, len(drawn)) + 1):
+            self.left_out = np.ones_like(every)
+            self.left_out[drawn[:most] if end == most else drawn[end - 1 : end]] = 0
+            best = self.best(node)
+            if best is not None:
+                break
+        self.left_out = every
+        return best
+
     def _best_ahead(self, node: Node, ahead: int) -> Candidate | None:
         best: tuple[int, float] | None = None
         chosen: Candidate | None = None
