@@ -4,14 +4,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from ._checks import in_memory
 from ._rows import is_precomputed
-from ._typing import Floats, Ints
+from ._typing import Bools, Floats, Ints
 
 
 class ScoreClassifier(ClassifierMixin, BaseEstimator):
@@ -69,7 +70,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
         return labels
 
     def _decided(self, scores: Floats) -> Floats:
-        if scores.shape[1] > 2:
+        if scores.shape[1] != 2:
             return scores
         ahead: Floats = scores[:, 1] if self._opposite else scores[:, 1] - scores[:, 0]
         return ahead
@@ -93,14 +94,72 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def class_codes(labels: NDArray[Any], *, binary: bool = False) -> tuple[NDArray[Any], Ints]:
+class LabelClassifier(ScoreClassifier):
+    """One that also learns a matrix of labels, and then predicts for each example those of positive score."""
+
+    multilabel_ = False
+    _coding: NDArray[Any]
+    _coded_sparse: bool
+
+    def predict(self, X: Any) -> Any:
+        """The label of the largest score, ties to the first; with several labels those of positive score.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array, or (n, k) array or sparse array in the coding of y
+        """
+        return self._answer(self.scores(X))
+
+    def _decided(self, scores: Floats) -> Floats:
+        return scores if self.multilabel_ else super()._decided(scores)
+
+    def _answer(self, scores: Floats) -> Any:
+        if not self.multilabel_:
+            return self.classes_[scores.argmax(axis=1)]
+        coded = self._coding[(scores > 0).astype(np.intp)]
+        return csr_array(coded) if self._coded_sparse else coded
+
+    def _read_labels(self, target: Any) -> Ints | Bools:
+        """Set what predictions are made of; the class of each example, or who has which label."""
+        kind = type_of_target(target, input_name="y")
+        if kind.endswith("multioutput"):
+            raise ValueError(
+                "y must have one class for each example, or a column of 0 and 1 for each label: "
+                "Multioutput target data is not supported with label binarization"
+            )
+        self.multilabel_ = kind == "multilabel-indicator"
+        if not self.multilabel_:
+            self.classes_, codes = class_codes(column_or_1d(target, warn=True), fewest=1)
+            return codes
+        matrix = target.toarray() if issparse(target) else np.asarray(target)
+        entries = np.unique(matrix)
+        if not (np.isin(entries, (0, 1)).all() or np.isin(entries, (-1, 1)).all()):
+            raise ValueError(f"y must have the entries 0 and 1, or -1 and 1, found {entries.tolist()}")
+        self.classes_ = np.arange(matrix.shape[1])
+        self._coding = np.array([-1 if entries[0] == -1 else 0, 1]).astype(matrix.dtype)
+        self._coded_sparse = issparse(target)
+        belongs: Bools = matrix > 0
+        return belongs
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def class_codes(labels: NDArray[Any], *, binary: bool = False, fewest: int = 2) -> tuple[NDArray[Any], Ints]:
     """The classes of a sample, sorted, and the position of each label among them.
 
-    There must be two classes or more, with ``binary`` exactly two.
+    There must be ``fewest`` classes or more, with ``binary`` exactly two.
     """
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
+    if len(classes) < fewest:
         raise ValueError(f"y must have {_wanted(binary)}, found 1 class: {classes.tolist()}")
     if binary and len(classes) > 2:  # in the words of scikit-learn
         target = type_of_target(labels)

@@ -14,7 +14,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn import config_context
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils import Tags, _safe_indexing, check_array, get_tags
@@ -26,9 +26,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ._base import ScoreClassifier, class_codes, codes_among, first_batch
+from ._base import LabelClassifier, ScoreClassifier, class_codes, codes_among, first_batch
 from ._checks import array, in_memory, integer, jobs
 from ._typing import Floats, Ints
+from ._warnings import warn
 from ._weights import example_weights, refuse_idle
 from .binary import BinarySVM
 
@@ -37,18 +38,43 @@ LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
 class Column(NamedTuple):
-    """A binary problem: the sign of each class, and what messages call it."""
+    """A binary problem: the sign of each class, and what messages call it.
+
+    Of a matrix of labels it is one column, ``label``, and the signs are those of its 0 and 1.
+    """
 
     signs: NDArray[np.int8]
     name: str
+    label: int = 0
 
 
-def _base_has(method: str) -> Callable[[Any], bool]:
+class Constant(ClassifierMixin, BaseEstimator):
+    """What stands for a classifier where all examples have one sign."""
+
+    def __init__(self, sign: int):
+        self.sign = sign
+
+    def decision_function(self, X: Any) -> Floats:
+        return np.full(X.shape[0], float(self.sign))
+
+    def predict_proba(self, X: Any) -> Floats:
+        return np.tile([float(self.sign < 0), float(self.sign > 0)], (X.shape[0], 1))
+
+
+def base_has(method: str) -> Callable[[Any], bool]:
     def check(reduction: Any) -> bool:
         getattr(reduction.estimator, method)  # an AttributeError names what is missing
         return True
 
     return check
+
+
+def _gives_scores(estimator: Any) -> bool:
+    if isinstance(estimator, type):
+        return False
+    if hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba"):
+        return True
+    return hasattr(estimator, "predict") and is_regressor(estimator)
 
 
 class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
@@ -77,6 +103,17 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
         """What classifier s learns."""
         raise NotImplementedError
 
+    def _codes(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Set ``classes_``; the position of each label among them, or the matrix of labels."""
+        self.classes_, codes = class_codes(labels)
+        return codes
+
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        check_is_fitted(self)
+        return len(self.classes_)
+
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit all classifiers.
 
@@ -85,7 +122,8 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
         X : (n, d) array-like, sparse matrix or data frame
             Passed on to the estimator, its rows selected.
         y : (n,) array-like
-            Labels of any type that can be sorted.
+            Labels of any type that can be sorted. One-vs-all also takes (n, k): for each example and label
+            whether it has it, as 0 and 1 or as -1 and 1, in an array or a sparse matrix.
         sample_weight : (n,) array-like, optional
             Passed on to the estimator, its entries selected; refused if the estimator takes none.
 
@@ -96,16 +134,19 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
         self._check_parameters()
         X = in_memory(X)
         labels = self._check_data(X, y, "fit", sample_weight, reset=True)
-        self.classes_, rows = class_codes(labels)
+        rows = self._codes(labels)
         weights = None
         if sample_weight is not None:
             weights = example_weights(sample_weight, len(rows))
-            refuse_idle(weights, self.classes_, rows, "sample_weight")
+            if rows.ndim == 1:
+                refuse_idle(weights, self.classes_, rows, "sample_weight")
         n_columns = self._prepare()
         self._fit_columns(X, rows, weights, n_columns)
+        if rows.ndim == 2:
+            _warn_of_constants(self.estimators_)
         return self
 
-    @available_if(_base_has("partial_fit"))
+    @available_if(base_has("partial_fit"))
     def partial_fit(
         self,
         X: Any,
@@ -135,6 +176,8 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
             raise ValueError(
                 f"partial_fit needs examples, and a precomputed kernel has none: found {self.estimator!r}"
             )
+        if getattr(self, "multilabel_", False):
+            raise ValueError("partial_fit learns one class for each example: y of fit was a matrix of labels")
         first, X = first_batch(self, classes), in_memory(X)
         labels = self._check_data(X, y, "partial_fit", sample_weight, reset=first)
         codes = codes_among(self.classes_, labels)
@@ -163,17 +206,18 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
 
     def _check_data(self, X: Any, y: ArrayLike, method: str, weights: Any, *, reset: bool) -> NDArray[Any]:
         """The labels. X itself is left to the classifiers, but for its numbers of rows and of features."""
-        scoring = any(hasattr(self.estimator, name) for name in ("decision_function", "predict_proba"))
-        if isinstance(self.estimator, type) or not scoring:
+        if not _gives_scores(self.estimator):
             raise ValueError(
-                f"estimator must have decision_function or predict_proba, found {self.estimator!r}"
+                "estimator must have decision_function or predict_proba, or be a regressor, "
+                f"found {self.estimator!r}"
             )
         if (
             weights is not None
             and "sample_weight" not in signature(getattr(self.estimator, method)).parameters
         ):
             raise ValueError(f"sample_weight is given, but {self.estimator!r} does not take it")
-        labels: NDArray[Any] = validate_data(self, X="no_validation", y=in_memory(y))
+        several = isinstance(self, LabelClassifier) and method == "fit"
+        labels: NDArray[Any] = validate_data(self, X="no_validation", y=in_memory(y), multi_output=several)
         X = selectable(X)
         if self._is_pairwise():
             X = validate_data(self, X, accept_sparse="csr", reset=reset)
@@ -189,7 +233,7 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
     def _fit_columns(
         self,
         X: Any,
-        rows: Ints,
+        rows: NDArray[Any],
         weights: Floats | None,
         n_columns: int,
         classifiers: Sequence[Any] | None = None,
@@ -199,8 +243,9 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
         X and what is known of all examples are the same objects in every task, so that joblib sends them
         to its workers once.
         """
-        order = np.argsort(rows, kind="stable")
-        starts = np.concatenate([[0], np.bincount(rows, minlength=len(self.classes_)).cumsum()])
+        codes = rows if rows.ndim == 1 else rows[:0, 0]  # no column of a matrix leaves an example out
+        order = np.argsort(codes, kind="stable")
+        starts = np.concatenate([[0], np.bincount(codes, minlength=len(self.classes_)).cumsum()])
         pairwise = self._is_pairwise()
         self._order_starts = (order, starts) if pairwise else None
         X = selectable(X)
@@ -249,7 +294,7 @@ def _examples(order: Ints, starts: Ints, signs: NDArray[np.int8]) -> Ints | None
 def _problem(
     column: Column,
     X: Any,
-    rows: Ints,
+    rows: NDArray[Any],
     order: Ints,
     starts: Ints,
     weights: Floats | None,
@@ -257,6 +302,7 @@ def _problem(
 ) -> tuple[Any, Ints, dict[str, Floats]]:
     """Examples, labels and weights of one column."""
     signs = column.signs.astype(np.intp)
+    rows = rows if rows.ndim == 1 else rows[:, column.label].astype(np.intp)
     examples = _examples(order, starts, column.signs)
     if examples is None:
         return X, signs[rows], {} if weights is None else {"sample_weight": weights}
@@ -266,12 +312,26 @@ def _problem(
     return X, signs[rows[examples]], {} if weights is None else {"sample_weight": weights[examples]}
 
 
+def _warn_of_constants(estimators: Sequence[Any]) -> None:
+    """In the words of scikit-learn."""
+    constant = [s for s, one in enumerate(estimators) if isinstance(one, Constant)]
+    if constant:
+        labels = ", ".join(f"{'not ' if estimators[s].sign < 0 else ''}{s}" for s in constant)
+        warn(
+            f"Label {labels} is present in all training examples: a constant stands for its classifier",
+            UserWarning,
+        )
+
+
 def _fit_column(estimator: Any, column: Column, checked: bool, *shared: Any) -> Any:
     """A clone fitted to the examples of nonzero sign."""
     try:
         with config_context(skip_parameter_validation=True) if checked else nullcontext():
             X, labels, weights = _problem(column, *shared)
-            return clone(estimator).fit(X, labels, **weights)
+            counted = labels[weights["sample_weight"] > 0] if weights else labels
+            if (counted == counted[0]).all():
+                return Constant(int(counted[0]))
+            return clone(estimator).fit(X, _targets(estimator, labels), **weights)
     except Exception as error:
         error.add_note(f"This was raised by {estimator!r} while fitting {column.name}.")
         raise
@@ -282,11 +342,17 @@ def _partially_fit_column(classifier: Any, column: Column, *shared: Any) -> Any:
     try:
         X, labels, weights = _problem(column, *shared)
         if len(labels):
-            classifier.partial_fit(X, labels, classes=np.array([-1, 1]), **weights)
+            known = {} if is_regressor(classifier) else {"classes": np.array([-1, 1])}
+            classifier.partial_fit(X, _targets(classifier, labels), **known, **weights)
         return classifier
     except Exception as error:
         error.add_note(f"This was raised by {classifier!r} while fitting {column.name}.")
         raise
+
+
+def _targets(estimator: Any, labels: Ints) -> NDArray[Any]:
+    """What the estimator learns: signs, or a regressor 1 and 0, as in scikit-learn."""
+    return (labels + 1) / 2 if is_regressor(estimator) else labels
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -341,18 +407,28 @@ class Scorer:
     def alone(self, s: int, X: Any) -> Floats:
         """The score of classifier s, by its own method."""
         classifier = self.reduction.estimators_[s]
+        if hasattr(classifier, "decision_function"):
+            return np.ravel(self._asked(s, "decision_function", X))
+        if is_regressor(classifier):
+            return 2 * np.ravel(self._asked(s, "predict", X)) - 1
+        p = np.clip(self._asked(s, "predict_proba", X), LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+        log_odds: Floats = np.log(p[:, 1]) - np.log(p[:, 0])
+        return log_odds
+
+    def probabilities(self, X: Any) -> Floats:
+        """The probability of +1 by each classifier, (number of columns, n), of checked examples."""
+        columns = range(len(self.reduction.estimators_))
+        return np.array([self._asked(s, "predict_proba", X)[:, 1] for s in columns])
+
+    def _asked(self, s: int, method: str, X: Any) -> Any:
         try:
             if self.reduction._order_starts is not None:
                 known = _examples(*self.reduction._order_starts, self.reduction._column(s).signs)
                 X = X if known is None else _safe_indexing(X, known, axis=1)
-            if hasattr(classifier, "decision_function"):
-                return np.ravel(classifier.decision_function(X))
-            p = np.clip(classifier.predict_proba(X), LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+            return getattr(self.reduction.estimators_[s], method)(X)
         except Exception as error:
             error.add_note(f"This was raised by the classifier for {self.reduction._column(s).name}.")
             raise
-        log_odds: Floats = np.log(p[:, 1]) - np.log(p[:, 0])
-        return log_odds
 
 
 def linear_scores(X: Any, weights: Floats, biases: Floats) -> Floats:

@@ -40,20 +40,18 @@ import numpy as np
 # the same time, and may leave them changed. The compiled search needs no configuration of scikit-learn.
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
+from scipy.special import expit, log_expit, softmax
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import train_test_split
-from sklearn.utils import Tags, check_array, check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import (
     check_is_fitted,
-    column_or_1d,
     has_fit_parameter,
     validate_data,
 )
 
-from ._base import ScoreClassifier, class_codes
+from ._base import LabelClassifier
 from ._checks import array, in_memory, integer, jobs, number, one_of, seed, switch, verbosity
 from ._progress import Log
 from ._warnings import warn
@@ -384,7 +382,7 @@ class Rounds:
     bound: Floats
 
 
-class AdaBoostMH(ScoreClassifier):
+class AdaBoostMH(LabelClassifier):
     r"""AdaBoost.MH with stumps, or with any classifier of scikit-learn as the base learner (alg-boosting-mh).
 
     The rounds end before ``n_estimators`` where the formula for :math:`\alpha_t` ends (prop-boosting-stops):
@@ -496,8 +494,9 @@ class AdaBoostMH(ScoreClassifier):
         X : (m, d) array-like or data frame
             Finite features.
         y : (m,) array-like or (m, k) array-like or sparse matrix
-            Labels of two classes or more; or for each example and label whether it has it, as 0 and 1 or as
-            -1 and 1. A label that no example has is learned as such, and a warning names it.
+            Labels; or for each example and label whether it has it, as 0 and 1 or as -1 and 1. If all
+            examples have the same class, it is always predicted.
+            A label that no example has is learned as such, and a warning names it.
         sample_weight : (m,) array-like, optional
             At least 0; :math:`D_1(i, l)` is in proportion to it. An example of weight 0 is absent.
 
@@ -507,7 +506,9 @@ class AdaBoostMH(ScoreClassifier):
         """
         self._check_parameters()
         values, target = validate_data(self, in_memory(X), in_memory(y), dtype=np.float64, multi_output=True)
-        codes, Y = self._signs(target)
+        codes = self._read_labels(target)
+        belongs = codes > 0 if self.multilabel_ else codes[:, None] == np.arange(len(self.classes_))
+        Y = _plus_minus(belongs)
         weights = example_weights(sample_weight, len(Y))
         used = np.flatnonzero(weights)
         weights, _ = in_units(weights)
@@ -638,8 +639,15 @@ class AdaBoostMH(ScoreClassifier):
         for scores in self.staged_scores(X):
             yield self._decided(scores)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the largest score, ties to the first; with several labels those of positive score.
+    def predict_proba(self, X: Any) -> Floats:
+        r"""The probabilities for which these scores would be best: of classes, with the sum 1, or of labels.
+
+        Of all scores, :math:`\frac12 \log \frac{p}{1 - p}` has the least expected exponential loss, where p
+        is the probability of the label (prop-reduction-minimisers). So p is :math:`1 / (1 + e^{-2 g(x, l)})`,
+        for classes divided by their sum, which is 1 at the best scores. What is best on a sample is another
+        matter: while the edges stay away from 0, the scores of the sample grow without end
+        (thm-boosting-product), and these probabilities tend to 0 and 1.
+        :class:`mcutils.softmax.WithProbabilities` compares the scores with examples left out instead.
 
         Parameters
         ----------
@@ -647,9 +655,23 @@ class AdaBoostMH(ScoreClassifier):
 
         Returns
         -------
-        (n,) array, or (n, k) array in the coding of y
+        (n, k) array
         """
-        return self._answer(self.scores(X))
+        return self._probabilities(self.scores(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """The probabilities of :meth:`predict_proba` after each round.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or data frame
+
+        Yields
+        ------
+        (n, k) array
+        """
+        for scores in self.staged_scores(X):
+            yield self._probabilities(scores)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """The predictions of :meth:`predict` after each round.
@@ -708,16 +730,9 @@ class AdaBoostMH(ScoreClassifier):
         votes: NDArray[Any] = base.predict(points).reshape(-1, len(self.classes_))
         return votes
 
-    def _decided(self, scores: Floats) -> Floats:
-        return scores if self.multilabel_ else super()._decided(scores)
-
-    def _answer(self, scores: Floats) -> NDArray[Any]:
-        labels: NDArray[Any] = (
-            self._coding[(scores > 0).astype(np.intp)]
-            if self.multilabel_
-            else self.classes_[scores.argmax(axis=1)]
-        )
-        return labels
+    def _probabilities(self, scores: Floats) -> Floats:
+        shares: Floats = expit(2 * scores) if self.multilabel_ else softmax(log_expit(2 * scores), axis=1)
+        return shares
 
     def _mistakes(self, scores: Floats, Y: NDArray[Any], weights: Floats) -> float:
         """The weighted fraction of wrong predictions: classes, or with several labels, labels."""
@@ -741,24 +756,6 @@ class AdaBoostMH(ScoreClassifier):
         ):
             raise ValueError(f"estimator must take sample_weight in fit, found {self.estimator!r}")
 
-    def _signs(self, target: Any) -> tuple[Ints, NDArray[np.int8]]:
-        """Set what predictions are made of; the number of each class, and +1 or -1 for each label."""
-        check_classification_targets(target)
-        kind = type_of_target(target, input_name="y")
-        if kind == "multiclass-multioutput":
-            raise ValueError("y must have one class for each example, or a column of 0 and 1 for each label")
-        self.multilabel_ = kind == "multilabel-indicator"
-        if not self.multilabel_:
-            self.classes_, codes = class_codes(column_or_1d(target, warn=True))
-            return codes, _plus_minus(codes[:, None] == np.arange(len(self.classes_)))
-        matrix = target.toarray() if issparse(target) else np.asarray(target)
-        entries = np.unique(matrix)
-        if not (np.isin(entries, (0, 1)).all() or np.isin(entries, (-1, 1)).all()):
-            raise ValueError(f"y must have the entries 0 and 1, or -1 and 1, found {entries.tolist()}")
-        self.classes_ = np.arange(matrix.shape[1])
-        self._coding = np.array([-1 if entries[0] == -1 else 0, 1]).astype(matrix.dtype)
-        return np.zeros(len(matrix), dtype=np.intp), _plus_minus(matrix > 0)
-
     def _warn_of_missing(self, Y: NDArray[np.int8]) -> None:
         missing = self.classes_[(Y < 0).all(axis=0)]
         if len(missing):
@@ -767,9 +764,3 @@ class AdaBoostMH(ScoreClassifier):
                 "all there is to learn about it is never to predict it",
                 UserWarning,
             )
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        return tags

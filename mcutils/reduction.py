@@ -24,9 +24,18 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.metaestimators import available_if
 
+from ._base import LabelClassifier
 from ._checks import array, integer, one_of, seed
-from ._reduction import BinaryReduction, Column, Scorer, linear_scores
+from ._reduction import (
+    LEAST_PROBABILITY,
+    BinaryReduction,
+    Column,
+    Scorer,
+    base_has,
+    linear_scores,
+)
 from ._typing import Floats, Ints
 
 __all__ = ["OneVsAll", "OneVsOne", "pairs", "sums", "tournament", "votes"]
@@ -39,6 +48,8 @@ Duel: TypeAlias = Callable[[Ints, int, int], NDArray[Any]]
 # Scores of linear classifiers are decoded in chunks of examples, with a work space of about this many bytes:
 # small enough for the cache of a core, large enough that a chunk costs more than the calls that it takes.
 _CHUNK_BYTES = 2**20
+# Couplings keep three matrices of k rows and columns for each example: of this many bytes at a time, each.
+_COUPLED_BYTES = 2**25
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -235,15 +246,22 @@ def _winner(k: int, first: Ints, second: Ints, duel: Duel) -> Ints:
 # The estimators
 
 
-class OneVsAll(BinaryReduction):
-    r"""A classifier for each class against all others (def-reduction-ova).
+def _compares_probabilities(reduction: Any) -> bool:
+    if reduction.decoding == "sign":
+        raise AttributeError("predict_proba needs decoding='score': signs do not tell probabilities apart")
+    return base_has("predict_proba")(reduction)
+
+
+class OneVsAll(LabelClassifier, BinaryReduction):
+    r"""A classifier for each class against all others (def-reduction-ova), or for each of several labels.
 
     Parameters
     ----------
     estimator : estimator
         A binary classifier with ``decision_function``, or else ``predict_proba``; a clone is fitted to each
         class. From probabilities the score is the log-odds :math:`\log \frac{p}{1 - p}`, where p is kept at
-        least :math:`2^{-52}` away from 0 and 1.
+        least :math:`2^{-52}` away from 0 and 1. A regressor learns 1 for the class and 0 for the others; from
+        its prediction a the score is :math:`2 a - 1` (prop-reduction-minimisers).
     decoding : {"score", "sign"}
         "score" chooses the class of the largest score; "sign" uses only whether scores are positive, zero
         or negative, and where several classes or none have a positive score, it predicts the smallest of them
@@ -256,10 +274,15 @@ class OneVsAll(BinaryReduction):
     Attributes
     ----------
     classes_ : (k,) array
-        The labels, sorted.
+        The labels, sorted; the numbers of the columns, if an example may have several labels.
+    n_classes_ : int
+        k.
+    multilabel_ : bool
+        Whether y was a matrix with a column for each label.
     estimators_ : list of estimator
         The classifier of each class, its own examples labelled +1, all others -1. Two classes need one
-        classifier only, that of the second.
+        classifier only, that of the second. Where all examples have a label, or none has it, a constant
+        stands for its classifier, and a warning says so; likewise for the only class of y.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : (d,) array of str
@@ -275,6 +298,13 @@ class OneVsAll(BinaryReduction):
     (150, 3)
     >>> model.score(X, y) > 0.9
     True
+
+    Of several labels, each has a classifier of its own.
+
+    >>> Y = np.column_stack([y > 0, X[:, 0] > 6]).astype(int)
+    >>> OneVsAll(LogisticRegression()).fit(X, Y).predict(X[[0, 100]])
+    array([[0, 0],
+           [1, 1]])
     """
 
     _opposite = True
@@ -296,18 +326,23 @@ class OneVsAll(BinaryReduction):
         super()._check_parameters()
         one_of(self.decoding, "decoding", ("score", "sign"))
 
+    def _codes(self, labels: NDArray[Any]) -> NDArray[Any]:
+        return self._read_labels(labels)
+
     def _prepare(self) -> int:
         k = len(self.classes_)
-        return k if k > 2 else 1
+        return k if k != 2 or self.multilabel_ else 1
 
     def _column(self, s: int) -> Column:
-        y = s if len(self.classes_) > 2 else 1
+        if self.multilabel_:
+            return Column(np.array([-1, 1], dtype=np.int8), f"label {s}", s)
+        y = 1 if len(self.classes_) == 2 else s
         signs = np.full(len(self.classes_), -1, dtype=np.int8)
         signs[y] = 1
         return Column(signs, f"class {_label(self.classes_, y)} against all others")
 
     def scores(self, X: Any) -> Floats:
-        """The scores of all classes, or with ``decoding="sign"`` their signs; for two classes -f and f.
+        """The scores of all classes or labels, or with ``decoding="sign"`` their signs; of two classes -f, f.
 
         Parameters
         ----------
@@ -318,9 +353,43 @@ class OneVsAll(BinaryReduction):
         (n, k) array
         """
         f = self.column_scores(X)
-        if len(self.classes_) == 2:
+        if len(self.classes_) == 2 and not self.multilabel_:
             f = np.hstack([-f, f])
         return np.sign(f) if self.decoding == "sign" else f
+
+    @available_if(_compares_probabilities)
+    def predict_proba(self, X: Any) -> Floats:
+        """The probabilities of the classifiers: of labels as they are, of classes divided by their sum.
+
+        If each is the true probability of its class, the sum is 1, and so are these the true ones. If not,
+        the division makes nothing right: it is a convention, scikit-learn's.
+        :class:`mcutils.softmax.WithProbabilities` compares the scores with examples left out instead. Where
+        the probabilities are not one increasing function of the scores, the class of the largest may be
+        another than that of ``predict`` (prop-reduction-calibrated).
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+            Where all classifiers say 0, all classes have the same probability.
+        """
+        scorer = Scorer(self)
+        p = scorer.probabilities(scorer.check(X)).T
+        if self.multilabel_ or len(self.classes_) == 1:
+            return p
+        if len(self.classes_) == 2:
+            return np.hstack([1 - p, p])
+        sums = p.sum(axis=1, keepdims=True)
+        return np.where(sums > 0, p, 1.0) / np.where(sums > 0, sums, float(len(self.classes_)))
+
+
+def _asks_all_pairs(reduction: Any) -> bool:
+    if reduction.decoding == "tournament":
+        raise AttributeError("predict_proba looks at all pairs: it is there with decoding 'vote' or 'sum'")
+    return base_has("predict_proba")(reduction)
 
 
 class OneVsOne(BinaryReduction):
@@ -329,7 +398,7 @@ class OneVsOne(BinaryReduction):
     Parameters
     ----------
     estimator : estimator
-        A binary classifier, as for :class:`OneVsAll`; a clone is fitted to each pair.
+        A binary classifier or a regressor, as for :class:`OneVsAll`; a clone is fitted to each pair.
     decoding : {"vote", "sum", "tournament"}
         See :func:`votes`, :func:`sums` and :func:`tournament`. It can be changed after ``fit``: the
         classifiers are the same.
@@ -350,6 +419,8 @@ class OneVsOne(BinaryReduction):
     ----------
     classes_ : (k,) array
         The labels, sorted.
+    n_classes_ : int
+        k.
     pairs_ : (l, 2) int array
         The pairs, as positions in ``classes_``.
     estimators_ : list of estimator
@@ -368,6 +439,10 @@ class OneVsOne(BinaryReduction):
     :math:`n_y + s_y / (5 (1 + |s_y|))`, which order classes of equal votes by their sums and others by
     their votes; the sums; the rounds survived, or with several brackets the titles. For two classes all of
     them are :math:`-f_{12}`, positive for the second class.
+
+    scikit-learn's decision function is that of ``ties="sum"`` with one third in place of one fifth, and gives
+    a pair whose score is zero to one class. Whole votes are the default here, as they are what the chapter's
+    statements are about (prop-reduction-votes).
 
     Classifiers known to be linear (scikit-learn's linear classifiers, and SVC, NuSVC and BinarySVM with the
     linear kernel) do not score one by one: their scores are one product, and their sums the product of one
@@ -475,6 +550,32 @@ class OneVsOne(BinaryReduction):
         # what is added is between -1/5 and 1/5: it cannot make up for half a vote
         values: Floats = _votes(signs) + (total / (5 * (1 + np.abs(total)))).T
         return values
+
+    @available_if(_asks_all_pairs)
+    def predict_proba(self, X: Any) -> Floats:
+        """The probabilities of the classes that fit those of the pairs best (def-softmax-coupling).
+
+        They are those of :func:`mcutils.softmax.pairwise_coupling`, and the true ones if each classifier
+        gives the true probability of its first class among its two. The class of the largest may be another
+        than that of ``predict``, which counts duels or adds scores; a tournament, which asks few pairs, has
+        no probabilities. :class:`mcutils.softmax.WithProbabilities` with ``method="coupling"`` first makes
+        the classifiers' probabilities fit examples left out.
+
+        Parameters
+        ----------
+        X : (n, d) array-like, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, k) array
+        """
+        from .softmax import pairwise_coupling
+
+        scorer = Scorer(self)
+        p = np.clip(scorer.probabilities(scorer.check(X)).T, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+        step = max(1, _COUPLED_BYTES // (8 * len(self.classes_) ** 2))
+        parts = [p[start : start + step] for start in range(0, len(p), step)]
+        return np.vstack([pairwise_coupling(part).probabilities for part in parts])
 
     def votes(self, X: Any) -> Floats:
         """The number of duels that each class wins, as :func:`votes` of :meth:`column_scores`.

@@ -17,6 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_classification, make_multilabel_classification
 from sklearn.ensemble import AdaBoostClassifier
@@ -481,7 +482,9 @@ def test_several_labels():
         assert result.predict(X).dtype == other.dtype
         assert set(np.unique(result.predict(X)).astype(int)) <= set(coding)
         assert np.array_equal(result.predict(X) > 0, model.predict(X) > 0)
-    same_stumps(model, AdaBoostMH(n_estimators=50).fit(X, csr_array(Y)))
+    of_sparse = AdaBoostMH(n_estimators=50).fit(X, csr_array(Y))
+    same_stumps(model, of_sparse)
+    assert np.array_equal(of_sparse.predict(X).toarray(), model.predict(X))
     assert model.score(X, Y) == (model.predict(X) == Y).all(axis=1).mean()
 
 
@@ -499,6 +502,46 @@ def test_a_label_without_example():
         model = AdaBoostMH().fit(X, np.zeros((150, 2), int))
     assert model.stop_ == "perfect"
     assert not model.predict(X).any()
+
+
+def test_probabilities_are_those_for_which_the_scores_are_best():
+    """A base learner that can answer each of three inputs as it likes minimises the exponential loss."""
+    counts = np.array([[7, 2, 1], [1, 5, 4], [3, 3, 4]])
+    x, y = (np.repeat(part.ravel(), counts.ravel()) for part in np.indices((3, 3)))
+    model = AdaBoostMH(DecisionTreeClassifier(max_depth=4, random_state=0), n_estimators=400)
+    model.fit(np.eye(3)[x], y)
+    assert np.allclose(model.predict_proba(np.eye(3)), counts / 10, atol=0.01)
+    assert np.allclose(expit(2 * model.scores(np.eye(3))), counts / 10, atol=0.01)
+
+
+def test_probabilities(iris):
+    X, y = iris
+    model = AdaBoostMH(n_estimators=20).fit(X, y)
+    p = 1 / (1 + np.exp(-2 * model.scores(X)))
+    assert np.allclose(model.predict_proba(X), p / p.sum(axis=1, keepdims=True), rtol=1e-12)
+    assert np.array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], model.predict(X))
+    staged = list(model.staged_predict_proba(X))
+    assert len(staged) == model.n_estimators_
+    assert np.array_equal(staged[-1], model.predict_proba(X))
+    Y = np.column_stack([y == "setosa", X[:, 0] > 6]).astype(int)
+    model.fit(X, Y)
+    assert np.allclose(model.predict_proba(X), 1 / (1 + np.exp(-2 * model.scores(X))), rtol=1e-12)
+    assert np.array_equal(model.predict_proba(X).round(), model.predict(X))
+
+
+def test_large_scores_have_probabilities():
+    model = AdaBoostMH(n_estimators=1).fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+    model.estimator_weights_ *= 1e4
+    p = model.predict_proba([[0.0], [1.0], [2.0]])
+    assert np.isfinite(p).all()
+    assert np.allclose(p.sum(axis=1), 1)
+
+
+def test_one_class(iris):
+    X, _ = iris
+    model = AdaBoostMH().fit(X, np.full(150, "a"))
+    assert set(model.predict(X)) == {"a"}
+    assert (model.predict_proba(X) == np.ones((150, 1))).all()
 
 
 @pytest.mark.parametrize("kind", ["classes", "labels"])
@@ -638,7 +681,6 @@ def test_only_the_proportions_of_weights_matter(unit):
             "validation_fraction must be a finite number, above 0 and below 1",
         ),
         (lambda: AdaBoostMH(n_iter_no_change=0).fit(X3, Y3), "n_iter_no_change must be"),
-        (lambda: AdaBoostMH().fit(X3, [1, 1, 1]), "y must have at least 2 classes, found 1 class"),
         (lambda: AdaBoostMH().fit(X3, [[0, 2], [1, 0], [2, 1]]), "y must have one class for each example"),
         (
             lambda: AdaBoostMH().fit(X3, [[0, 2], [2, 0], [2, 0]]),

@@ -22,7 +22,7 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import SVC, SVR, LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
@@ -1030,7 +1030,7 @@ def test_the_bound_of_a_fitted_classifier_is_that_of_its_scores(iris):
         ({"code": ecoc.one_vs_all(4)}, "one row for each class: 4 rows, 3 classes in y"),
         ({"code": [[1, -1], [-1, 1], [1, -1]]}, "classes 1 and 3 have opposite signs in no column"),
         ({"decoding": "huber"}, "unknown loss 'huber'"),
-        ({"estimator": SVR()}, r"must have decision_function or predict_proba, found SVR\(\)"),
+        ({"estimator": StandardScaler()}, r"or be a regressor, found StandardScaler\(\)"),
     ],
 )
 def test_parameters_that_cannot_work_are_refused(iris, parameters, message):

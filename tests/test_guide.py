@@ -146,8 +146,8 @@ def takes(name, what):
         ("partial_fit", "SubgradientMachine MulticlassPerceptron"),
         ("cost", "CrammerSinger WestonWatkins SubgradientMachine MulticlassPerceptron DecisionTree"),
         ("class_weight", "CrammerSinger"),
-        ("labels", "AdaBoostMH"),
-        ("predict_proba", "SoftmaxRegression DecisionTree WithProbabilities"),
+        ("labels", "AdaBoostMH OneVsAll"),
+        ("predict_proba", "SoftmaxRegression DecisionTree WithProbabilities OneVsAll OneVsOne AdaBoostMH"),
     ],
 )
 def test_an_estimator_takes_what_the_page_says(what, names):

@@ -31,7 +31,8 @@ class OutputCode(BinaryReduction):
         A binary classifier with ``decision_function``, or else ``predict_proba``; one clone is fitted to
         each column of the code. From probabilities the score is the log-odds
         :math:`\log \frac{p}{1 - p}`, where p is kept at least :math:`2^{-52}` away from 0 and 1, so that
-        a classifier that is certain scores :math:`\pm 36.04` and not infinity.
+        a classifier that is certain scores :math:`\pm 36.04` and not infinity. A regressor learns 1 and 0 for
+        +1 and -1; from its prediction a the score is :math:`2 a - 1`.
     code : {"all-pairs", "one-vs-all", "exhaustive", "dense", "sparse"} or (k, l) array-like
         The code; rows in the order of ``classes_``. See :func:`all_pairs`, :func:`one_vs_all`,
         :func:`exhaustive`, :func:`dense`, :func:`sparse` and :func:`check_code`.
@@ -48,6 +49,8 @@ class OutputCode(BinaryReduction):
     ----------
     classes_ : (k,) array
         The labels, sorted.
+    n_classes_ : int
+        k.
     code_ : (k, l) int8 array
         The code in use.
     estimators_ : list of estimator
