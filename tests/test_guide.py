@@ -5,6 +5,7 @@ import inspect
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
@@ -14,14 +15,14 @@ from sphinx import addnodes
 from sphinx_proof import nodes as proof
 
 import mcutils
-from experiments import costs
+from experiments import growth
 from tools import docstrings, guide, ledger
+from tools.sphinx import curves, units, uses
 from tools.sphinx import guide as pages
-from tools.sphinx import units, uses
 from tools.sphinx.api import LABEL
 
 ROOT = Path(__file__).resolve().parents[1]
-CHOOSE, SKLEARN = (ROOT / "appendix" / f"{name}.md" for name in ("choose", "sklearn"))
+CHOOSE, SKLEARN, COSTS = (ROOT / "appendix" / f"{name}.md" for name in ("choose", "sklearn", "costs"))
 MOST = 3  # statements of a snippet, beside imports
 ESTIMATORS = set(mcutils.HOMES) - {"Certificate", "load"}
 
@@ -93,7 +94,8 @@ def test_every_section_on_scikit_learn_has_a_check():
 
 
 def asked_for() -> list[str]:
-    return re.findall(r"\{measured\}`([^`]+)`", CHOOSE.read_text(encoding="utf-8"))
+    texts = [page.read_text(encoding="utf-8") for page in (CHOOSE, COSTS)]
+    return re.findall(r"\{measured\}`([^`]+)`", "".join(texts))
 
 
 def test_the_numbers_are_those_of_the_chapters():
@@ -198,14 +200,14 @@ def test_every_estimator_has_its_costs():
     assert (
         guide.GROWTH.keys()
         == ESTIMATORS
-        == {row["estimator"].partition("(")[0] for row in guide.stored("costs")["rows"]}
+        == {row["estimator"].partition("(")[0] for row in guide.stored("growth")["rows"]}
     )
     book = ledger.read(ROOT).labels
     assert {label for known in guide.GROWTH.values() for label in known.labels} <= book.keys()
 
 
 def test_the_table_of_costs_has_each_row_of_the_file():
-    rows = [row for row in guide.stored("costs")["rows"] if row["m"] == guide.sizes()[-1]]
+    rows = [row for row in guide.stored("growth")["rows"] if row["m"] == guide.sizes()[-1]]
     cells = [cell.replace("*", "") for pair in guide.cost_rows() for cell in pair if cell != "–"]
     assert len(cells) == len(rows)
     for row in rows:
@@ -225,33 +227,66 @@ def test_wins_and_losses_are_marked_alike():
 
 
 def test_costs_grow_as_measured():
-    assert set(guide.growth(guide.series()["KernelPerceptron(kernel='rbf')", "mcutils"])) == {"m", "d"}
+    assert guide.growth(guide.series()["KernelPerceptron(kernel='rbf')", "mcutils"]).keys() == {"m", "d"}
     pairs = guide.growth(guide.series()["OneVsOne(LogisticRegression())", "mcutils"])
-    assert pairs["k"] > 8, "four times the classes are sixteen times the pairs"
-    assert f"classes {pairs['k']:.1f}" in guide.times_in_words("OneVsOne")
+    assert pairs["k"] > 1.3, "the pairs grow with the square of the classes"
+    assert f"classes {pairs['k']:.2f}" in guide.times_in_words("OneVsOne")
+
+
+def test_an_exponent_is_the_slope_of_the_best_line():
+    assert guide.exponent([(n, 3.0 * n**1.7) for n in (10, 40, 160)]) == pytest.approx(1.7)
+    points = [(1000, 0.2), (4000, 1.1), (16_000, 3.0)]
+    slope, _ = np.polyfit(*np.log(points).T, 1)
+    assert guide.exponent(points) == pytest.approx(slope)
+    assert guide.exponent(points[:1]) is None
 
 
 def test_the_file_of_costs_is_whole():
+    columns = ("estimator", "package", "m", "d", "k")
+    rows = {tuple(row[c] for c in columns): row for row in guide.stored("growth")["rows"]}
+    assert len(rows) == len(guide.stored("growth")["rows"])
     wanted = set()
-    for m, d, k in costs.sizes():
-        for ours, peer in costs.pairs(k):
-            binary = isinstance(ours, costs.TWO_CLASSES)
-            if not binary or k == costs.CLASSES:
-                size = m, d, 2 if binary else k
-                named = [("mcutils", ours), *([("scikit-learn", peer)] if peer is not None else [])]
-                wanted |= {(costs.name(ours), by, costs.name(model), *size) for by, model in named}
-    columns = ("estimator", "package", "name", "m", "d", "k")
-    rows = [tuple(row[column] for column in columns) for row in guide.stored("costs")["rows"]]
-    assert sorted(rows) == sorted(wanted)
+    for size, less in growth.sizes():
+        for ours, peer in growth.pairs(size.k):
+            binary = isinstance(ours, growth.TWO_CLASSES)
+            if binary and size.k != growth.MIDDLE[2]:
+                continue
+            for package, model in (("mcutils", ours), ("scikit-learn", peer)):
+                at, before = (
+                    (growth.name(ours), package, one.m, one.d, 2 if binary else one.k) if one else None
+                    for one in (size, less)
+                )
+                sure = size[1:] == growth.MIDDLE[1:] and size.m <= growth.SURE
+                # what took too long, or was not measured for that, is not followed by more
+                enough = sure or (before in rows and rows[before]["fit_seconds"] <= growth.PATIENCE)
+                if model is not None and enough:
+                    wanted.add(at)
+                    assert rows[at]["name"] == growth.name(model)
+    assert rows.keys() == wanted
+
+
+def test_every_curve_is_drawn_with_its_exponent():
+    for value in ("fit_seconds", "peak"):
+        html = "\n".join(curves.table(value))
+        assert html.count("<tr>") == 1 + len(guide.cost_rows())
+        for measured in guide.series().values():
+            assert html.count(curves.shown(measured[0]["name"])) >= 1
+            for what, slope in guide.growth(measured, value).items():
+                points = guide.curve(measured, what, value)
+                assert curves.in_words(measured[0]["package"], points, value, slope) in html
+        scale = curves.Scale(value)
+        assert scale.y(10.0) - scale.y(100.0) == pytest.approx(curves.DECADE)
+        assert all(0 <= float(y) <= scale.height() for y in re.findall(r' cy="([^"]*)"', html))
+        assert "nan" not in html
 
 
 def test_a_fit_is_measured():
-    row = costs.measure(mcutils.RidgeOneVsAll(), costs.samples(60, 3, 3))
+    row = growth.measure(mcutils.RidgeOneVsAll(), growth.samples(60, 3, 3))
     assert row["fit_seconds"] > 0
     assert row["peak"] >= 0
-    assert 0 <= row["mistakes"] <= costs.N_TEST
+    assert 0 <= row["mistakes"] <= growth.N_TEST
     assert not row["warned"]
-    assert costs.name(mcutils.FilterTree(random_state=3)) == "FilterTree()"
+    assert growth.name(mcutils.FilterTree(random_state=3)) == "FilterTree()"
 
 
 def test_the_page_of_an_estimator_says_what_it_costs():

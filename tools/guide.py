@@ -1,4 +1,4 @@
-"""The numbers of the user guide: what `appendix/choose.md` says is measured, taken from `results/`.
+"""The numbers of the user guide: what `appendix/choose.md` and `appendix/costs.md` say is measured.
 
 A page asks for a number by name, as in ``{measured}`race tree-full-synthetic` `` (tools/sphinx/guide.py). The
 first word is the function of `MEASURED` that answers; its arguments come after it, between strokes.
@@ -13,6 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import product
+from math import log
 from pathlib import Path
 from statistics import mean, median
 from typing import Any, NamedTuple
@@ -20,11 +21,12 @@ from typing import Any, NamedTuple
 from mcutils import comparison
 
 RESULTS = Path(__file__).parents[1] / "results"
-FILES = ("comparison", "frontier", "benchmarks", "costs")  # what a page of the guide depends on
+FILES = ("comparison", "frontier", "benchmarks", "growth")  # what a page of the guide depends on
 
 BASELINE = "SVC"
 TREES = {"RandomForest", "HistGradientBoosting", "AdaBoost.MH", "pruned tree", "DecisionTree"}
 CLEAR = 2  # by what factor a time must be the smaller one to be marked
+LEAST = 5.0  # fewer megabytes are not told from what Python takes
 LEVEL = 2.0  # points of error that a linear classifier may add, in the chapter's example
 
 
@@ -240,7 +242,7 @@ def significant(value: float) -> str:
     return f"{float(f'{value:.2g}'):g}"
 
 
-# -- results/costs.json ----------------------------------------------------------------------
+# -- results/growth.json ----------------------------------------------------------------------
 
 
 class Cost(NamedTuple):
@@ -256,7 +258,7 @@ GROWTH = {
     "CrammerSinger": Cost(
         "linear: $mkd$ a pass over the examples. With a kernel: $md$ for each example that joins the working "
         "set, so up to $m^2d$. The bound on the number of passes grows with $C$",
-        "linear: $mk$ numbers. With a kernel: these, and `cache_size` (256 MiB)",
+        "linear: $mk$ numbers, of which $kd$ are kept. With a kernel: $mk$, and `cache_size` (256 MiB)",
         ("prop-solver-rate", "prop-solver-shrink"),
     ),
     "WestonWatkins": Cost(
@@ -330,29 +332,30 @@ GROWTH = {
 
 def costs(name: str) -> list[dict[str, Any]]:
     """The rows of an estimator and its peers, of all its settings."""
-    return [row for row in stored("costs")["rows"] if row["estimator"].partition("(")[0] == name]
+    return [row for row in stored("growth")["rows"] if row["estimator"].partition("(")[0] == name]
 
 
 def base(row: dict[str, Any], *free: str) -> bool:
     """Whether a row has the usual numbers of features and classes, but for these."""
-    usual = {"d": min(r["d"] for r in stored("costs")["rows"]), "k": usual_classes(row)}
+    usual = {"d": min(r["d"] for r in stored("growth")["rows"]), "k": usual_classes(row)}
     return all(row[key] == value for key, value in usual.items() if key not in free)
 
 
 def usual_classes(row: dict[str, Any]) -> int:
     """Of an estimator: the fewest that it was given."""
-    same = [r["k"] for r in stored("costs")["rows"] if r["estimator"] == row["estimator"]]
+    same = [r["k"] for r in stored("growth")["rows"] if r["estimator"] == row["estimator"]]
     return min(same)
 
 
 def sizes() -> list[int]:
-    return sorted({row["m"] for row in stored("costs")["rows"]})
+    """The numbers of examples that all were fitted to."""
+    return sorted(set.intersection(*(set(of_size(measured)) for measured in series().values())))
 
 
 def series() -> dict[tuple[str, str], list[dict[str, Any]]]:
     """The rows of each estimator and of its peer, by our estimator and the package."""
     result: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in stored("costs")["rows"]:
+    for row in stored("growth")["rows"]:
         result.setdefault((row["estimator"], row["package"]), []).append(row)
     return result
 
@@ -382,7 +385,7 @@ def of_size(measured: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
 def in_words(measured: list[dict[str, Any]], beside: list[dict[str, Any]]) -> str:
     """The seconds at each size, bold where the peer takes CLEAR times as many; then memory and error."""
     *_, largest = sizes()
-    of_m, n_test = of_size(measured), stored("costs")["settings"]["n_test"]
+    of_m, n_test = of_size(measured), stored("growth")["settings"]["n_test"]
     last = of_m[largest]
     seconds = [significant(of_m[m]["fit_seconds"]) for m in sizes()]
     if beside and CLEAR * last["fit_seconds"] < of_size(beside)[largest]["fit_seconds"]:
@@ -391,28 +394,49 @@ def in_words(measured: list[dict[str, Any]], beside: list[dict[str, Any]]) -> st
     return f"{shown(last['name'])}\n\n{', '.join(seconds)} s; {max(1, round(last['peak']))} MB; {error}"
 
 
+WORDS = {"m": "examples", "d": "features", "k": "classes"}
+
+
+def curve(measured: list[dict[str, Any]], what: str, value: str) -> list[tuple[int, float]]:
+    """What was measured with more and more of one thing, the others at the middle."""
+    middle = sizes()[1]
+    return sorted(
+        (row[what], row[value]) for row in measured if base(row, what) and (what == "m" or row["m"] == middle)
+    )
+
+
+def exponent(points: list[tuple[int, float]]) -> float | None:
+    """The slope of the best line through the points, both scales logarithmic; None of fewer than two."""
+    if len(points) < 2:
+        return None
+    logs = [(log(x), log(y)) for x, y in points]
+    middle = [mean(column) for column in zip(*logs, strict=True)]
+    across = sum((x - middle[0]) ** 2 for x, _ in logs)
+    return sum((x - middle[0]) * (y - middle[1]) for x, y in logs) / across
+
+
+def growth(measured: list[dict[str, Any]], value: str = "fit_seconds") -> dict[str, float]:
+    """The exponents of the seconds, or of the megabytes as far as they are more than noise."""
+    found = {}
+    for what in WORDS:
+        points = [point for point in curve(measured, what, value) if value != "peak" or point[1] >= LEAST]
+        slope = exponent(points)
+        if slope is not None:
+            found[what] = slope
+    return found
+
+
 def times_in_words(name: str) -> str:
-    """How many times as long the fits of an estimator take with more of each, for all its settings."""
+    """The exponents of the times of an estimator, for all its settings, and of its peers."""
     found = []
     for (setting, package), measured in series().items():
-        if package == "mcutils" and setting.partition("(")[0] == name:
-            times = growth(measured)
-            words = {"m": "examples", "d": "features", "k": "classes"}
-            found.append(f"{shown(setting)}: " + ", ".join(f"{words[w]} {times[w]:.1f}" for w in times))
-    return "; ".join(found)
-
-
-def growth(measured: list[dict[str, Any]]) -> dict[str, float]:
-    """By what was multiplied, the time with more over the time at the middle size."""
-    middle = sizes()[1]
-    usual = next(row for row in measured if row["m"] == middle and base(row))
-    result = {}
-    for what in "mdk":
-        more = [row for row in measured if row[what] > usual[what] and base(row, what)]
-        if more:
-            (row,) = more
-            result[what] = row["fit_seconds"] / usual["fit_seconds"]
-    return result
+        if setting.partition("(")[0] == name:
+            slopes = growth(measured)
+            own = next(row["name"] for row in measured)
+            theirs = " of scikit-learn" if package != "mcutils" else ""
+            listing = ", ".join(f"{WORDS[what]} {slope:z.2f}" for what, slope in slopes.items())
+            found.append(f"{shown(own)}{theirs}: {listing}")
+    return "; ".join(dict.fromkeys(found))
 
 
 def cost(estimator: str, m: str, what: str = "seconds", package: str = "mcutils") -> str:
@@ -425,12 +449,12 @@ def cost(estimator: str, m: str, what: str = "seconds", package: str = "mcutils"
 
 def usual(what: str) -> str:
     """The features or the classes of most rows."""
-    return str(Counter(row[what] for row in stored("costs")["rows"]).most_common(1)[0][0])
+    return str(Counter(row[what] for row in stored("growth")["rows"]).most_common(1)[0][0])
 
 
 def circumstances() -> str:
     """How the costs were measured."""
-    result = stored("costs")
+    result = stored("growth")
     machine = result["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     shared = "other work ran on it at the same time; " if result["settings"]["machine was shared"] else ""
@@ -461,6 +485,8 @@ MEASURED: dict[str, Callable[..., str]] = {
     "races": races,
     "cost": cost,
     "usual": usual,
+    "middle": lambda: f"{sizes()[1]:,}",
+    "least": lambda: f"{LEAST:g}",
     "sizes": lambda: listed([f"{m:,}" for m in sizes()]),
     "circumstances": circumstances,
 }

@@ -64,7 +64,7 @@ def minimise(problem: Problem, V: Floats, tol: float, max_iter: int, log: Log) -
         gradient, allowed = now.gradient, tol * max(1.0, abs(now.primal))
         slope = float(np.linalg.norm(gradient))
         first = first or slope
-        # without intercepts this is the gap
+        # without intercepts half of its square is the gap
         stationarity = float(np.linalg.norm(gradient[:, :d]))
         measure = slope**2 / max(1.0, abs(now.primal))
         stalled = 0 if measure < best / 4 else stalled + 1
@@ -131,7 +131,7 @@ class _Hessian:
             self.sizes = np.sqrt(np.where(total > 0, total / len(problem.y), 1.0))
             self.unit = float(problem.penalties.max())
             X = (X @ diags_array(1 / self.sizes)).tocsr() if issparse(X) else X / self.sizes
-        self.X = X.astype(kind)
+        self.X = X.astype(kind, copy=False)
         self.penalties = (problem.penalties / self.unit).astype(kind)
         self.q = np.empty((len(problem.y), problem.k), kind)
         self.missing = np.empty(len(problem.y))

@@ -3,7 +3,7 @@
 - ``{measured}`race tree-full-synthetic` `` in a text is a number of `results/` (tools.guide). A name that
   there is not fails the build.
 - `{many-table}`: methods for a thousand classes. `{cost-growth}` and `{cost-table}`: how the costs of all
-  estimators grow, and what was measured.
+  estimators grow, and what was measured. `{time-curves}` and `{memory-curves}`: the same as pictures.
 - The page of an estimator says the same of it, below its docstring.
 """
 
@@ -22,6 +22,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import mcutils
 from tools import guide
+from tools.sphinx import curves
 from tools.sphinx.ledger_pages import table
 
 
@@ -53,6 +54,15 @@ class GuideTable(SphinxDirective):
         return holder.children
 
 
+class Curves(SphinxDirective):
+    """Pictures of what was measured; which, its name says."""
+
+    def run(self) -> list[nodes.Node]:
+        depend_on_results(self.env)
+        self.env.note_dependency(str(Path(curves.__file__)))
+        return [nodes.raw("", "\n".join(curves.table(CURVES[self.name])), format="html")]
+
+
 def many_classes() -> Iterator[str]:
     yield from table(("Method", "Error", "Fit", "Ask"), (46, 18, 18, 18), guide.many_rows("1000"))
 
@@ -64,7 +74,7 @@ def growth() -> Iterator[str]:
         link = f"{{py:class}}`~mcutils.{mcutils.HOMES[name]}.{name}`"
         labels = ", ".join(f"{{prf:ref}}`{label}`" for label in cost.labels)
         time = f"*Time:* {cost.time}." + (f" ({labels})" if labels else "")
-        times = f"*Four times as many take so many times as long:* {guide.times_in_words(name)}."
+        times = f"*Exponents of the measured times:* {guide.times_in_words(name)}."
         rows.append((link, f"{time}\n\n*Memory, beside X:* {cost.memory}.\n\n{times}"))
     yield from table(("Estimator", "What a fit takes"), (26, 74), rows, "ledger-table cards")
 
@@ -74,6 +84,7 @@ def measured() -> Iterator[str]:
     yield from table(("mcutils", "scikit-learn"), (50, 50), guide.cost_rows(), "ledger-table cards")
 
 
+CURVES = {"time-curves": "fit_seconds", "memory-curves": "peak"}
 TABLES = {"many-table": many_classes, "cost-growth": growth, "cost-table": measured}
 
 
@@ -86,7 +97,7 @@ def add_costs(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: 
     short = name.rpartition(".")[2]
     if what == "class" and short in guide.GROWTH:
         depend_on_results(app.env)
-        more = ":ref:`What all estimators cost <sec-choose-costs>`."
+        more = ":ref:`What all estimators cost <sec-costs>`."
         lines += ["", ".. rubric:: What it costs", "", f"{as_rst(guide.cost_in_words(short))} {more}", ""]
 
 
@@ -94,5 +105,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_role("measured", Measured())
     for name in TABLES:
         app.add_directive(name, GuideTable)
+    for name in CURVES:
+        app.add_directive(name, Curves)
     app.connect("autodoc-process-docstring", add_costs, priority=600)  # napoleon has made its sections
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,15 +1,16 @@
-"""What each estimator costs: seconds, memory and mistakes at three sizes, what the pages of the guide show.
+"""What each estimator costs, and how that grows: seconds, memory and mistakes, as the guide shows them.
 
 Every estimator is fitted with its defaults, and beside it the estimator of scikit-learn that does the same
 or nearly the same, if there is one. The classes are those of `mcutils.data.prototypes`, whose means hang in a
-tree; `BinarySVM` and `KernelPerceptron` take two classes only, and are given those of two. From the middle of
-the three sizes on, the features and the classes are multiplied too, one at a time.
+tree; `BinarySVM` and `KernelPerceptron` take two classes only, and are given those of two. The examples are
+multiplied by 4 again and again, and from the middle on the features and the classes too, one at a time. Where
+a fit took longer than a second, none with more follows; 16,000 examples are fitted in any case.
 
 Each size is a process of its own, forked from one that has compiled all loops. Times are those of the
 processor, one thread, the smallest of repeats where they are short, so that what else the computer does
 matters little. Memory is the most that the process held while it fitted, beyond what it held before.
 
-It needs a system that can fork, and takes a few minutes of the processor.
+It needs a system that can fork, and takes ten minutes of the processor.
 """
 
 import multiprocessing
@@ -39,8 +40,10 @@ from mcutils import ecoc
 from mcutils.data import prototypes
 
 SEED, N_TEST = 0, 5000
-EXAMPLES, FEATURES, CLASSES = (1000, 4000, 16_000), 20, 10
-TIMES = 4  # by how much features and classes are multiplied
+MIDDLE = (4000, 20, 10)  # examples, features, classes
+LADDERS = {"m": (1000, 4000, 16_000, 64_000), "d": (20, 80, 320), "k": (10, 40, 160)}
+PATIENCE = 1.0  # after a fit that took more seconds there is none with more of the same
+SURE = 16_000  # so many examples are fitted in any case
 SHORT, REPEATS = 0.5, 3  # what takes fewer seconds is fitted so often
 ROUNDS = 50  # of boosting
 
@@ -94,11 +97,23 @@ def name(model: Any) -> str:
     return re.sub(r"(, )?random_state=\d+|code_size=[\d.]+, ", "", text)
 
 
-def sizes() -> list[tuple[int, int, int]]:
-    """Examples, features and classes: more of the first, then from the middle on more of each other."""
-    middle = EXAMPLES[1]
-    wider = (middle, TIMES * FEATURES, CLASSES), (middle, FEATURES, TIMES * CLASSES)
-    return [*((m, FEATURES, CLASSES) for m in EXAMPLES), *wider]
+class Size(NamedTuple):
+    """Examples, features and classes."""
+
+    m: int
+    d: int
+    k: int
+
+
+def ladder(what: str) -> list[Size]:
+    """Sizes with more and more of one of the three."""
+    return [Size(*MIDDLE)._replace(**{what: n}) for n in LADDERS[what]]
+
+
+def sizes() -> list[tuple[Size, Size | None]]:
+    """Each size once, and that with a quarter."""
+    steps = [pair for what in LADDERS for pair in zip(ladder(what), [None, *ladder(what)], strict=False)]
+    return [(size, less) for size, less in steps if less is not None or size.m < MIDDLE[0]]
 
 
 def samples(m: int, d: int, k: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -145,18 +160,22 @@ def apart(model: Any, sample: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, 
 
 def rows() -> Iterator[dict[str, Any]]:
     """A row for each estimator, ours and theirs, and each size."""
-    for m, d, k in sizes():
-        many, two = samples(m, d, k), samples(m, d, 2)
-        for ours, peer in pairs(k):
+    seconds: dict[tuple[str, str, Size | None], float] = {}
+    for size, less in sizes():
+        many, two = samples(*size), samples(size.m, size.d, 2)
+        for ours, peer in pairs(size.k):
             binary = isinstance(ours, TWO_CLASSES)
-            if binary and k != CLASSES:
+            if binary and size.k != MIDDLE[2]:
                 continue
             for package, model in (("mcutils", ours), ("scikit-learn", peer)):
-                if model is None:
+                longest = seconds.get((name(ours), package, less), np.inf)
+                sure = size[1:] == MIDDLE[1:] and size.m <= SURE
+                if model is None or not (sure or longest <= PATIENCE):
                     continue
                 what = {"estimator": name(ours), "package": package, "name": name(model)}
-                size = {"m": m, "d": d, "k": 2 if binary else k}
-                row = {**what, **size, **apart(model, two if binary else many)}
+                of = {"m": size.m, "d": size.d, "k": 2 if binary else size.k}
+                row = {**what, **of, **apart(model, two if binary else many)}
+                seconds[name(ours), package, size] = row["fit_seconds"]
                 print(row, flush=True)
                 yield row
 
@@ -177,7 +196,7 @@ def main() -> None:
     table = list(rows())
     seconds = round(process_time() - start + resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime)
     settings = {"n_test": N_TEST, "rounds": ROUNDS, "cpu_seconds": seconds, "machine was shared": True}
-    write("costs", seed=SEED, settings={"settings": settings}, tables={"rows": table})
+    write("growth", seed=SEED, settings={"settings": settings}, tables={"rows": table})
 
 
 if __name__ == "__main__":
