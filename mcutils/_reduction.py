@@ -6,18 +6,18 @@ gives every class the sign of its examples: positive (+1), negative (-1) or left
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from inspect import signature
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn import config_context
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils import Tags, _safe_indexing, check_array, get_tags
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import (
@@ -28,6 +28,7 @@ from sklearn.utils.validation import (
 
 from ._base import ScoreClassifier, class_codes, codes_among, first_batch
 from ._checks import array, integer, jobs
+from ._routing import WeightRouter
 from ._typing import Floats, Ints
 from ._weights import example_weights, refuse_idle
 from .binary import BinarySVM
@@ -51,11 +52,14 @@ def _base_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
-class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
+class BinaryReduction(WeightRouter, ScoreClassifier):
     """A multi-class classifier out of binary classifiers: ``estimators_``, one for each column of a code.
 
     A subclass has the parameters ``estimator``, ``n_jobs`` and ``verbose``, and the methods below.
     """
+
+    __metadata_request__fit: ClassVar = {"sample_weight": UNUSED}
+    __metadata_request__partial_fit: ClassVar = {"sample_weight": UNUSED}
 
     estimator: Any
     n_jobs: int | None
@@ -87,7 +91,8 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
         y : (n,) array-like
             Labels of any type that can be sorted.
         sample_weight : (n,) array-like, optional
-            Passed on to the estimator, its entries selected; refused if the estimator takes none.
+            Passed on to the estimator, its entries selected; refused if the estimator takes none, or with
+            scikit-learn's metadata routing does not request them.
 
         Returns
         -------
@@ -167,11 +172,7 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
             raise ValueError(
                 f"estimator must have decision_function or predict_proba, found {self.estimator!r}"
             )
-        if (
-            weights is not None
-            and "sample_weight" not in signature(getattr(self.estimator, method)).parameters
-        ):
-            raise ValueError(f"sample_weight is given, but {self.estimator!r} does not take it")
+        self._check_weights_wanted(method, weights)
         labels: NDArray[Any] = validate_data(self, X="no_validation", y=y)
         X = selectable(X)
         if self._is_pairwise():

@@ -110,8 +110,8 @@ class _CertifiedSVM(ScoreClassifier):
             elif linear:
                 beta, certificate = sweep(_with_ones(X) if bias else X, problem, tol, max_iter, beta, log)
             else:
-                gram = self._gram(X, bias, tol, given)
-                beta, certificate = climb(gram, problem, tol, max_iter, beta, log)
+                whole = self._gram(X, bias, tol, given)
+                beta, certificate = climb(whole, problem, tol, max_iter, beta, log)
         self.history_ = log.history
         self._codes = codes
         self.certificate_, self.converged_ = certificate, certificate.certifies(tol)

@@ -7,11 +7,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from .._base import Estimator
 from .._checks import entries, integer, name_or_function, number, one_of, or_none
 from .._typing import Criterion, Floats, Ints
 from .._weights import example_weights, times_class_weight
@@ -25,7 +26,7 @@ from ._search.search import Search
 from ._tree import Tree
 
 
-class DecisionTree(ClassifierMixin, BaseEstimator):
+class DecisionTree(ClassifierMixin, Estimator):
     r"""A decision tree: one question after the other (def-tree-tree, alg-tree-greedy).
 
     Parameters
