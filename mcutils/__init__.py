@@ -38,6 +38,7 @@ HOMES = {
     "WestonWatkins": "solver",
     "WithProbabilities": "softmax",
     "load": "data",
+    "show_versions": "versions",
 }
 
 MODULES = (
@@ -68,6 +69,7 @@ MODULES = (
     "solver",
     "subgradient",
     "tree",
+    "versions",
 )
 
 __all__ = sorted(HOMES)

@@ -29,6 +29,7 @@ from . import (
     solver as solver,
     subgradient as subgradient,
     tree as tree,
+    versions as versions,
 )
 from .binary import BinarySVM as BinarySVM
 from .boosting import AdaBoostMH as AdaBoostMH
@@ -43,6 +44,7 @@ from .softmax import SoftmaxRegression as SoftmaxRegression, WithProbabilities a
 from .solver import CrammerSinger as CrammerSinger, WestonWatkins as WestonWatkins
 from .subgradient import SubgradientMachine as SubgradientMachine
 from .tree import DecisionTree as DecisionTree
+from .versions import show_versions as show_versions
 
 __version__: str
 HOMES: dict[str, str]

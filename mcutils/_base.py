@@ -10,12 +10,30 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from . import __version__
 from ._checks import in_memory
 from ._rows import is_precomputed
 from ._typing import Bools, Floats, Ints
+from ._warnings import warn
+from .versions import InconsistentVersionWarning
 
 
-class ScoreClassifier(ClassifierMixin, BaseEstimator):
+class Estimator(BaseEstimator):
+    """scikit-learn's base class, with pickles that say which version of ``mcutils`` has saved them."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_mcutils_version": __version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        saved = state.pop("_mcutils_version", "0.1.0")  # which recorded none
+        if saved != __version__:
+            versions = {"original_sklearn_version": saved, "current_sklearn_version": __version__}
+            warn(InconsistentVersionWarning(estimator_name=type(self).__name__, **versions))
+        super().__setstate__(state)
+
+
+class ScoreClassifier(ClassifierMixin, Estimator):
     """A classifier that has a score for each class, and predicts the class of the largest.
 
     A subclass has ``scores``. Its inputs are float64.

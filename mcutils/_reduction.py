@@ -6,18 +6,18 @@ gives every class the sign of its examples: positive (+1), negative (-1) or left
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from inspect import signature
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils import Tags, _safe_indexing, check_array, get_tags
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import (
@@ -28,6 +28,7 @@ from sklearn.utils.validation import (
 
 from ._base import LabelClassifier, ScoreClassifier, class_codes, codes_among, first_batch
 from ._checks import array, in_memory, integer, jobs
+from ._routing import WeightRouter
 from ._typing import Floats, Ints
 from ._warnings import warn
 from ._weights import example_weights, refuse_idle
@@ -77,11 +78,14 @@ def _gives_scores(estimator: Any) -> bool:
     return hasattr(estimator, "predict") and is_regressor(estimator)
 
 
-class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
+class BinaryReduction(WeightRouter, ScoreClassifier):
     """A multi-class classifier out of binary classifiers: ``estimators_``, one for each column of a code.
 
     A subclass has the parameters ``estimator``, ``n_jobs`` and ``verbose``, and the methods below.
     """
+
+    __metadata_request__fit: ClassVar = {"sample_weight": UNUSED}
+    __metadata_request__partial_fit: ClassVar = {"sample_weight": UNUSED}
 
     estimator: Any
     n_jobs: int | None
@@ -125,7 +129,8 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
             Labels of any type that can be sorted. One-vs-all also takes (n, k): for each example and label
             whether it has it, as 0 and 1 or as -1 and 1, in an array or a sparse matrix.
         sample_weight : (n,) array-like, optional
-            Passed on to the estimator, its entries selected; refused if the estimator takes none.
+            Passed on to the estimator, its entries selected; refused if the estimator takes none, or with
+            scikit-learn's metadata routing does not request them.
 
         Returns
         -------
@@ -211,11 +216,7 @@ class BinaryReduction(MetaEstimatorMixin, ScoreClassifier):
                 "estimator must have decision_function or predict_proba, or be a regressor, "
                 f"found {self.estimator!r}"
             )
-        if (
-            weights is not None
-            and "sample_weight" not in signature(getattr(self.estimator, method)).parameters
-        ):
-            raise ValueError(f"sample_weight is given, but {self.estimator!r} does not take it")
+        self._check_weights_wanted(method, weights)
         several = isinstance(self, LabelClassifier) and method == "fit"
         labels: NDArray[Any] = validate_data(self, X="no_validation", y=in_memory(y), multi_output=several)
         X = selectable(X)

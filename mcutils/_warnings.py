@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 _PACKAGE = str(Path(__file__).parent)
 
 
-def warn(message: str, category: type[Warning] = ConvergenceWarning) -> None:
+def warn(message: str | Warning, category: type[Warning] = ConvergenceWarning) -> None:
     """Warn at the innermost line that is not in this package."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):

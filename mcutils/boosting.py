@@ -238,7 +238,7 @@ class _Stumps:
         weights = (self.signed, self.totals, least)
         problem: tuple[Any, ...] = (self.order, self.ends, self.starts, self.common, *weights)
         ranges = [(int(part[0]), int(part[-1]) + 1) for part in self.parts]
-        search = jit.largest_edges
+        search: Any = jit.largest_edges
         if self.buckets is not None:
             search, problem = jit.screened_edges, (*self.buckets.known(self.signed), *problem)
         if len(ranges) == 1:

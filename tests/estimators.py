@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 import mcutils as mc
 from mcutils import kernel
 
-KINDS = {name: getattr(mc, name) for name in mc.HOMES if name not in ("Certificate", "load")}
+KINDS = {name: getattr(mc, name) for name in mc.HOMES if name not in ("Certificate", "load", "show_versions")}
 
 
 class Facts(NamedTuple):

@@ -24,7 +24,7 @@ from tools.sphinx.api import LABEL
 ROOT = Path(__file__).resolve().parents[1]
 CHOOSE, SKLEARN, COSTS = (ROOT / "appendix" / f"{name}.md" for name in ("choose", "sklearn", "costs"))
 MOST = 3  # statements of a snippet, beside imports
-ESTIMATORS = set(mcutils.HOMES) - {"Certificate", "load"}
+ESTIMATORS = set(mcutils.HOMES) - {"Certificate", "load", "show_versions"}
 
 
 def sections(path: Path) -> dict[str, str]:

@@ -198,3 +198,54 @@ def test_a_loop_calls_only_its_own_file():
             ["from mcutils.jit import sums_in_any_order"],
             ["from mcutils.jit import compiled, sums_in_any_order"],
         ), path
+
+
+# -- a word for who waits ----------------------------------------------------------------------
+
+WORD = """
+import io, logging, sys
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return {watched}
+
+sys.stderr, real = Terminal(), sys.stderr
+records = []
+logger = logging.getLogger("mcutils")
+logger.setLevel("INFO")
+handler = logging.Handler()
+handler.emit = lambda record: records.append(record.getMessage())
+logger.addHandler(handler)
+from mcutils.jit import gray
+assert (gray.larger(1.0, 2.0), gray.smaller(1.0, 2.0)) == (2.0, 1.0)
+said, sys.stderr = sys.stderr.getvalue(), real
+print(*records, sep="|", end="\\n")
+print(said, end="")
+"""
+
+
+def words(folder: Path, *, watched: bool = True, quiet: str = "") -> tuple[str, str]:
+    """What is logged, and what a terminal shows, where numba keeps what it compiles in the folder."""
+    variables = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "MCUTILS_QUIET": quiet}
+    program = [sys.executable, "-c", WORD.format(watched=watched)]
+    done = subprocess.run(program, check=True, capture_output=True, text=True, env=variables)
+    logged, _, said = done.stdout.partition("\n")
+    return logged, said
+
+
+@needs_numba
+def test_the_first_loop_that_is_compiled_is_announced_once(tmp_path):
+    logged, said = words(tmp_path)
+    assert logged.startswith("mcutils compiles its loops when they are first used, which takes some seconds")
+    assert str(tmp_path) in logged
+    assert "|" not in logged
+    assert said.strip() == logged
+    assert words(tmp_path) == ("", "")  # nothing is compiled
+
+
+@needs_numba
+@pytest.mark.parametrize("kind", [{"watched": False}, {"quiet": "1"}])
+def test_nobody_is_told_who_does_not_look_or_want_it(tmp_path, kind):
+    logged, said = words(tmp_path, **kind)
+    assert logged
+    assert said == ""

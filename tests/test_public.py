@@ -147,7 +147,8 @@ def estimators():
 def test_mcutils_lists_every_module_and_every_estimator():
     modules = [m.name for m in pkgutil.iter_modules(mcutils.__path__) if not m.name.startswith("_")]
     assert list(mcutils.MODULES) == sorted({*modules} - {"jit"})
-    assert {**estimators(), "Certificate": "certificate", "load": "data"} == mcutils.HOMES
+    others = {"Certificate": "certificate", "load": "data", "show_versions": "versions"}
+    assert {**estimators(), **others} == mcutils.HOMES
     assert {*mcutils.__all__, *mcutils.MODULES} <= {*dir(mcutils)}
 
 

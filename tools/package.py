@@ -27,7 +27,7 @@ from tools.environment import ROOT, Interpreter, Place
 TESTS_NEED = ("pytest", "pytest-xdist", "hypothesis", "pandas", "array-api-strict")
 
 # Tests of what modules share, and of what they promise together.
-OF_ALL = ("checks", "estimators", "public", "weights")
+OF_ALL = ("checks", "estimators", "progress", "public", "routing", "weights")
 
 # Its tests run it inside a notebook.
 WITH_THE_BOOK = {"plot"}

@@ -3,22 +3,25 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn import get_config
+from sklearn.base import ClassifierMixin, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._base import class_codes, codes_among
+from .._base import Estimator, class_codes, codes_among
 from .._checks import array, in_memory, integer, jobs, reals, seed
 from .._reduction import LEAST_PROBABILITY, is_linear, selectable
+from .._routing import WeightRouter
 from .._typing import Bools, Floats, Ints
 from .._weights import example_weights
 from ._order import mean_order, spectral_order
@@ -80,8 +83,10 @@ def _has_scores(tree: "_Tree") -> bool:
     return hasattr(base, "decision_function") or hasattr(base, "predict_proba")
 
 
-class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class _Tree(WeightRouter, ClassifierMixin, Estimator):
     """A tree over the classes with a classifier at each inner node, which predicts the number of a child."""
+
+    __metadata_request__fit: ClassVar = {"sample_weight": UNUSED}
 
     estimator: Any
     order: Any
@@ -112,14 +117,18 @@ class _Tree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.classes_, codes = class_codes(labels)
         if sample_weight is None:
             return X, codes, None
-        if "sample_weight" not in signature(base.fit).parameters:
-            raise ValueError(f"sample_weight is given, but {base!r} does not take it")
+        self._check_weights_wanted("fit", sample_weight)
         weights = checked_weights(sample_weight, self.classes_, codes)
         rows = np.flatnonzero(weights)
         return _safe_indexing(X, rows), codes[rows], weights[rows]
 
     def _base(self) -> Any:
-        return RidgeOneVsAll() if self.estimator is None else self.estimator
+        if self.estimator is not None:
+            return self.estimator
+        default = RidgeOneVsAll()
+        if get_config()["enable_metadata_routing"]:
+            default.set_fit_request(sample_weight=True)
+        return default
 
     def _ordered(self, X: Any, codes: Ints, weights: Floats | None) -> Ints:
         """The classes, as numbers, in the order of the leaves."""
@@ -501,8 +510,8 @@ class FilterTree(_Tree):
         y : (m,) array-like
             Labels of any type that can be sorted, of at least two classes.
         sample_weight : (m,) array-like, optional
-            Passed on to the estimator, its entries selected; refused if the estimator takes none. An example
-            of weight 0 is ignored.
+            Passed on to the estimator, its entries selected; refused if the estimator takes none, or with
+            scikit-learn's metadata routing does not request them. An example of weight 0 is ignored.
 
         Returns
         -------
@@ -688,8 +697,8 @@ class LabelTree(_Tree):
         y : (m,) array-like
             Labels of any type that can be sorted, of at least two classes.
         sample_weight : (m,) array-like, optional
-            Passed on to the estimator, its entries selected; refused if the estimator takes none. An example
-            of weight 0 is ignored.
+            Passed on to the estimator, its entries selected; refused if the estimator takes none, or with
+            scikit-learn's metadata routing does not request them. An example of weight 0 is ignored.
 
         Returns
         -------

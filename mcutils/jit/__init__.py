@@ -5,7 +5,9 @@ function that needs it, at its first call: importing ``mcutils`` loads no compil
 
 What is compiled is kept on disk beside the source, or in ``NUMBA_CACHE_DIR``, or in
 the user's own cache; the second session starts in milliseconds. If none of these is writable (a read-only
-installation and no home directory), every session compiles again.
+installation and no home directory), every session compiles again. When a session compiles for the first time,
+a line says so: to the logger ``mcutils.jit``, and on the stderr of a terminal or a notebook, unless
+``MCUTILS_QUIET`` is set in the environment.
 
 numba notices that a file has changed, but not that a file has changed which that file imports. So a loop
 stands in one file with everything it calls.
@@ -20,13 +22,16 @@ are not those of numpy:
   numpy; an ``np.float64`` is not.
 """
 
+import logging
+import os
+import sys
 import threading
 import warnings
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, TypeVar
 
-__all__ = ["compiled", "sums_in_any_order"]
+__all__ = ["compiled", "kept_in", "sums_in_any_order"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -49,6 +54,7 @@ def compiled(function: Function, **options: Any) -> Function:
     except ImportError as error:
         return _plain(function, str(error))
 
+    _watch_the_compiler()
     try:
         fast: Function = numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # "cannot cache function ...: no locator available": nowhere to write to
@@ -63,6 +69,47 @@ def sums_in_any_order(function: Function) -> Function:
     and of what is not a number.
     """
     return compiled(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+def kept_in() -> str | None:
+    """The folder with what is compiled; None if there is none, or no numba."""
+    from . import stumps
+
+    return next((one.stats.cache_path for one in vars(stumps).values() if hasattr(one, "stats")), None)
+
+
+# ---------------------------------------------------------------------------------------------------
+# A word for who waits
+
+
+@cache
+def _watch_the_compiler() -> None:
+    """Have numba say when it compiles; it says nothing where it finds on disk what it needs."""
+    from numba.core.event import Listener, register
+
+    class Word(Listener):
+        has_said = False
+
+        def on_start(self, event: Any) -> None:
+            dispatcher = event.data["dispatcher"]
+            if not self.has_said and dispatcher.py_func.__module__.startswith(f"{__name__}."):
+                self.has_said = True
+                _say_that_it_compiles(dispatcher.stats.cache_path)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    register("numba:compile", Word())
+
+
+def _say_that_it_compiles(folder: str | None) -> None:
+    from .._progress import is_watched
+
+    kept = f"they are kept in {folder}" if folder else "to keep them, name a folder in NUMBA_CACHE_DIR"
+    text = f"mcutils compiles its loops when they are first used, which takes some seconds; {kept}"
+    logging.getLogger(__name__).info(text)
+    if is_watched() and not os.environ.get("MCUTILS_QUIET"):
+        print(f"\r{text}", file=sys.stderr, flush=True)  # over a line that says how far a fit is
 
 
 # ---------------------------------------------------------------------------------------------------

@@ -1,22 +1,23 @@
 """The estimator that makes probabilities for a classifier with scores."""
 
-from inspect import signature
 from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Tags, check_consistent_length, get_tags
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._base import class_codes, codes_among
+from .._base import Estimator, class_codes, codes_among
 from .._checks import divided, in_memory, integer, jobs, one_of, seed
 from .._reduction import selectable
+from .._routing import WeightRouter
 from .._typing import Floats, Ints
 from .._weights import example_weights
 from ..reduction import OneVsOne, pairs
@@ -27,7 +28,7 @@ from ._temperature import temperature
 _LEAST = 1e-7
 
 
-class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class WithProbabilities(WeightRouter, ClassifierMixin, Estimator):
     r"""Probabilities from a classifier that has scores, or probabilities of its own.
 
     The probabilities are fitted to scores of examples that the classifier was not trained on: each fold of a
@@ -83,6 +84,8 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     True
     """
 
+    __metadata_request__fit: ClassVar = {"sample_weight": UNUSED}
+
     def __init__(
         self,
         estimator: Any,
@@ -108,7 +111,8 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y : (n,) array-like
         sample_weight : (n,) array-like, optional
             Passed on to the classifier, its entries selected, and counted in the fit of the probabilities;
-            refused if the classifier takes none.
+            refused if the classifier takes none, or with scikit-learn's metadata routing does not request
+            them.
 
         Returns
         -------
@@ -132,8 +136,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_classification_targets(labels)
         weights = None
         if sample_weight is not None:
-            if "sample_weight" not in signature(self.estimator.fit).parameters:
-                raise ValueError(f"sample_weight is given, but {self.estimator!r} does not take it")
+            self._check_weights_wanted("fit", sample_weight)
             weights = example_weights(sample_weight, len(labels))
 
         if isinstance(self.cv, str) and self.cv == "prefit":

@@ -121,7 +121,7 @@ class _Hessian:
     def __init__(self, problem: Problem, axes: "_Axes | None", kind: Any):
         self.problem, self.axes, self.kind = problem, axes, kind
         self.bias, self.d = problem.bias, problem.X.shape[1]
-        X = problem.X if axes is None else axes.inputs()
+        X: Any = problem.X if axes is None else axes.inputs()
         self.sizes, self.unit = np.ones(self.d), 1.0
         self.digits, self.cheap = 0.0, 1
         if kind == np.float32:  # numbers far from 1 would leave its range

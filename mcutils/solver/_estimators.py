@@ -112,14 +112,14 @@ class _CertifiedSVM(ScoreClassifier):
             elif linear:
                 beta, certificate = sweep(_with_ones(X) if bias else X, problem, tol, max_iter, beta, log)
             else:
-                gram = self._gram(X, bias, tol, given)
-                beta, certificate = climb(gram, problem, tol, max_iter, beta, log)
+                whole = self._gram(X, bias, tol, given)
+                beta, certificate = climb(whole, problem, tol, max_iter, beta, log)
         self.history_ = log.history
         self.certificate_, self.converged_ = certificate, certificate.certifies(tol)
         self.n_iter_ = certificate.n_iter or 1
         self.intercept_ = bias * beta.sum(axis=0) + 0.0
         for name in ("coef_", "support_", "support_vectors_", "_dual_coef", "_codes"):
-            vars(self).pop(name, None)  # those of the last fit
+            self.__dict__.pop(name, None)  # those of the last fit
         if linear:
             self.coef_ = np.ascontiguousarray((X.T @ beta).T)
         if not linear or self.store_multipliers or self.warm_start:

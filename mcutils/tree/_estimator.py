@@ -10,11 +10,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Bunch, Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from .._base import Estimator
 from .._checks import entries, in_memory, integer, number, one_of, or_name, or_none, seed
 from .._typing import Criterion, Floats, Ints
 from .._weights import example_weights, times_class_weight
@@ -28,7 +29,7 @@ from ._search.search import Search
 from ._tree import Tree
 
 
-class DecisionTree(ClassifierMixin, BaseEstimator):
+class DecisionTree(ClassifierMixin, Estimator):
     r"""A decision tree: one question after the other (def-tree-tree, alg-tree-greedy).
 
     Parameters
