@@ -49,6 +49,7 @@ MODULES = (
     "comparison",
     "consistency",
     "data",
+    "display",
     "dual",
     "ecoc",
     "exact",
