@@ -50,6 +50,7 @@ MODULES = (
     "comparison",
     "consistency",
     "data",
+    "display",
     "dual",
     "ecoc",
     "exact",

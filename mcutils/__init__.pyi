@@ -10,6 +10,7 @@ from . import (
     comparison as comparison,
     consistency as consistency,
     data as data,
+    display as display,
     dual as dual,
     ecoc as ecoc,
     exact as exact,

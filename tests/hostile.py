@@ -130,8 +130,21 @@ class Call(NamedTuple):
     arguments: dict[str, Any]
 
 
+def display_methods() -> dict[str, tuple[type, str]]:
+    """Of each display the constructor and the methods, by the names that are tried."""
+    classes = {name: getattr(mcutils.display, name) for name in mcutils.display.__all__}
+    return {
+        f"display.{name}" + ("" if method == "__init__" else f".{method}"): (cls, method)
+        for name, cls in classes.items()
+        for method in vars(cls)
+        if method == "__init__" or (not method.startswith("_") and callable(getattr(cls, method)))
+    }
+
+
 def public_functions() -> dict[str, Callable[..., Any]]:
-    functions = {}
+    functions: dict[str, Callable[..., Any]] = {
+        name: getattr(cls, method) for name, (cls, method) in display_methods().items()
+    }
     for module in map(import_module, (f"mcutils.{name}" for name in mcutils.MODULES)):
         for name in module.__all__:
             member = getattr(module, name)
@@ -143,7 +156,8 @@ def public_functions() -> dict[str, Callable[..., Any]]:
 @cache
 def calls() -> dict[str, Call]:
     """The first call of each public function in the examples of the docstrings."""
-    functions = public_functions()
+    methods = display_methods()
+    functions = {name: function for name, function in public_functions().items() if name not in methods}
     recorded: dict[str, Call] = {}
     recorders = {}
     running: list[str] = []  # what a function calls in its turn is no example
@@ -166,13 +180,35 @@ def calls() -> dict[str, Call]:
 
     for name, function in functions.items():
         recorders[function] = recorder(name, function)
+
+    def method_recorder(name: str, cls: type, method: str) -> Any:
+        """Records what one method of a display calls of another, too."""
+        raw = vars(cls)[method]
+        function = getattr(raw, "__func__", raw)
+
+        @wraps(function)
+        def record(own: Any, /, *positional: Any, **named: Any) -> Any:
+            arguments = inspect.signature(function).bind(own, *positional, **named).arguments
+            given = copy.deepcopy(dict(list(arguments.items())[1:]))
+            result = function(own, *positional, **named)
+            bound = cls if method == "__init__" else partial(function, own)
+            recorded.setdefault(name, Call(name, bound, given))
+            return result
+
+        return classmethod(record) if isinstance(raw, classmethod) else record
+
     finder = doctest.DocTestFinder()
     runner = doctest.DocTestRunner(verbose=False)
     modules = [import_module(f"mcutils.{name}") for name in mcutils.MODULES]
-    originals = [(module, name, value) for module in modules for name, value in vars(module).items()]
+    originals: list[tuple[Any, str, Any]] = [
+        (module, name, value) for module in modules for name, value in vars(module).items()
+    ]
     for module, name, value in originals:
         if inspect.isfunction(value) and value in recorders:
             setattr(module, name, recorders[value])
+    originals += [(cls, method, vars(cls)[method]) for cls, method in methods.values()]
+    for name, (cls, method) in methods.items():
+        setattr(cls, method, method_recorder(name, cls, method))
     try:
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), mpl.rc_context():
             warnings.simplefilter("ignore")
@@ -180,8 +216,8 @@ def calls() -> dict[str, Call]:
                 for test in finder.find(module):
                     runner.run(test)
     finally:
-        for module, name, value in originals:
-            setattr(module, name, value)
+        for owner, name, value in originals:
+            setattr(owner, name, value)
     return recorded
 
 
