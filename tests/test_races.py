@@ -5,9 +5,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from sphinx.errors import SphinxError
 
+from benchmarks import strangers
+from benchmarks.race import of_groups
 from tools.sphinx import races
 
 ROOT = Path(__file__).parent.parent
@@ -112,6 +115,25 @@ def test_the_table_has_seconds_spread_and_promise() -> None:
     assert "1.2 s (ours) against 2 s (a peer)" in text
     assert "**0.500** (0.250 to 1.00, 7 repeats); promised: at most 0.7" in text
     assert "Measured 2026-11-18 on cores 2; numpy 2.4.6." in text
+
+
+def test_races_of_a_group_are_summed_up() -> None:
+    ungrouped = race("tree-b", 9.0)
+    found = [ungrouped, *(race("codes-a", ratio) | {"group": "strange"} for ratio in (0.5, 2.0, 4.0))]
+    assert of_groups(found) == {"strange": {"races": 3, "mean": 1.59, "worst": 4.0}}  # the root of 4
+    assert of_groups([ungrouped]) == {}
+
+
+def test_strange_sets_differ() -> None:
+    """In size, features and classes; each comes as points of finite numbers with labels from 0."""
+    shapes = []
+    for _, X, y in strangers.sets():
+        shapes.append((*X.shape, int(y.max()) + 1))
+        assert np.isfinite(X).all()
+        assert np.array_equal(np.unique(y), np.arange(y.max() + 1))
+    assert len(set(shapes)) == len(shapes) == 10
+    assert {min(column) for column in zip(*shapes, strict=True)} == {2, 3, 178}
+    assert {max(column) for column in zip(*shapes, strict=True)} == {26, 784, 10_000}
 
 
 def test_missing_results_are_named(tmp_path: Path) -> None:
