@@ -36,6 +36,7 @@ TOLERANCES = (1.0, 0.3, 0.1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4)
 LINEAR_AT_MOST = 0.7
 KERNEL_AT_MOST = {1.0: 1.0, 10.0: 2.5}
 STRANGE_AT_MOST = 2.0
+NO_LINEAR_PEER = {"pixels"}  # no tolerance brings LinearSVC to the gap
 
 
 def data() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
@@ -220,6 +221,8 @@ def races() -> list[Race]:
             X = scale(X)
             for C in (1.0, 10.0):
                 for kind, race in (("linear", linear), ("RBF", with_kernel)):
+                    if kind == "linear" and name in NO_LINEAR_PEER:
+                        continue
                     group = f"Crammer-Singer, {kind}, C = {C:g}"
                     result.append(strangers.in_group(race(name, X, y, C), group, STRANGE_AT_MOST))
         result.append(predicting())
