@@ -16,7 +16,7 @@ array(['Adelie', 'Chinstrap', 'Gentoo'], dtype='<U9')
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Where each name stands. The types of these names are in __init__.pyi.
 HOMES = {

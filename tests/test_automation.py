@@ -4,6 +4,7 @@ import ast
 import os
 import re
 import subprocess
+import sys
 import tomllib
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from tools import environment, folders, package, run
+from tools import environment, folders, package, release, run
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKFLOWS = {path.name: path for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
@@ -40,9 +41,8 @@ def jobs() -> list[Any]:
 def test_the_runs_that_maintaining_describes_are_those_that_exist():
     text = (ROOT / "MAINTAINING.md").read_text(encoding="utf-8")
     section = re.search(r"^## Automatic runs\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)[1]
-    assert (
-        set(re.findall(r"`(\w+\.yml)`", section)) == set(WORKFLOWS) == {"tests.yml", "site.yml", "weekly.yml"}
-    )
+    runs = {"tests.yml", "site.yml", "weekly.yml", "release.yml"}
+    assert set(re.findall(r"`(\w+\.yml)`", section)) == set(WORKFLOWS) == runs
 
 
 # -- Pythons -----------------------------------------------------------------------------------
@@ -132,7 +132,9 @@ def test_a_run_may_do_little_and_has_no_secret(name):
 def test_a_job_ends_and_runs_actions_of_a_known_version(job):
     assert "uses" in job or job["timeout-minutes"] <= 60
     for step in job.get("steps", []):
-        assert re.fullmatch(r"actions/[\w-]+@v\d+", step.get("uses", "actions/none@v0"))
+        # GitHub's own by major version, another's by the hash of a commit
+        known = r"actions/[\w-]+@v\d+|[\w-]+/[\w-]+@[0-9a-f]{40}"
+        assert re.fullmatch(known, step.get("uses", "actions/none@v0"))
     # whoever may write does not run the repository's code
     if "permissions" in job:
         assert not any("checkout" in str(step) for step in job["steps"])
@@ -165,6 +167,43 @@ def test_the_notebooks_for_colab_go_to_the_branch_that_their_links_name(tmp_path
     listed = ["git", "-C", "there", "log", "--format=", "--name-only", branch]
     found = subprocess.run(listed, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     assert found.split() == ["tree.ipynb"]
+
+
+# -- releases ----------------------------------------------------------------------------------
+
+
+def test_a_release_is_tried_on_every_python_and_published_by_a_tag_alone():
+    jobs = workflow("release.yml")["jobs"]
+    (setup,) = [step["with"] for step in jobs["build"]["steps"] if "setup-python" in step.get("uses", "")]
+    assert setup["python-version"].split() == PYTHONS
+    assert workflow("release.yml")[True]["push"] == {"tags": ["v*"]}
+    publish = jobs["publish"]
+    assert set(publish["needs"]) == set(jobs) - {"publish"}
+    assert "github.ref_type == 'tag'" in publish["if"]
+    assert publish["permissions"] == {"id-token": "write"}
+    (put,) = [step["with"] for step in jobs["build"]["steps"] if "upload-artifact" in step.get("uses", "")]
+    get, put_where = publish["steps"][0]["with"], ROOT / put["path"]
+    assert (get["name"], get["path"], put_where) == (put["name"], "dist", release.DIST)
+
+
+def test_a_version_that_contradicts_another_is_named(tmp_path, monkeypatch):
+    assert release.contradictions("v9.9") == ["the tag is v9.9"]
+    (tmp_path / "CITATION.cff").write_text('version: 9.8\ndate-released: "2020-01-02"\n')
+    (tmp_path / "CHANGELOG.md").write_text(f"## [Unreleased]\n\n## [{release.__version__}] - 2020-01-02\n")
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    monkeypatch.setattr(package, "ROOT", tmp_path)
+    assert release.contradictions() == ["CITATION.cff has 9.8 of 2020-01-02"]
+    (tmp_path / "CITATION.cff").write_text(f'version: {release.__version__}\ndate-released: "2020-01-03"\n')
+    assert release.contradictions() == [f"CHANGELOG.md has {release.__version__} of 2020-01-02"]
+    (tmp_path / "CHANGELOG.md").write_text("## [Unreleased]\n")
+    assert release.contradictions() == ["CHANGELOG.md has None of None"]
+
+
+def test_the_example_of_the_readme_is_what_a_release_runs():
+    done = subprocess.run(
+        [sys.executable, "-c", release.example()], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert 0.9 < float(done.stdout) < 1
 
 
 # -- git hooks ---------------------------------------------------------------------------------

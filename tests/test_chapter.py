@@ -91,7 +91,7 @@ def test_the_module_is_listed_everywhere(book: Path):
     assert list(modules) == sorted(modules)
     types = (book / "mcutils" / "__init__.pyi").read_text(encoding="utf-8")
     ast.parse(types)
-    assert "    tree as tree,\n    voting as voting,\n)" in types
+    assert "    versions as versions,\n    voting as voting,\n)" in types
 
 
 def test_the_module_has_a_page_as_the_others(book: Path):
@@ -108,7 +108,7 @@ def test_two_chapters_can_be_begun(book: Path):
     chapter.begin("aaa", book)
     toc = yaml.safe_load((book / "_toc.yml").read_text(encoding="utf-8"))
     documents = [entry["file"] for part in toc["parts"] for entry in part["chapters"]]
-    for folder, last in (("chapters", "frontier"), ("appendix/api", "plot")):
+    for folder, last in (("chapters", "frontier"), ("appendix/api", "display")):
         place = documents.index(f"{folder}/{last}")
         assert documents[place + 1 : place + 3] == [f"{folder}/voting", f"{folder}/aaa"]
 
