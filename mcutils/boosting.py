@@ -254,8 +254,8 @@ class _Stumps:
             feature = int((self.largest >= enough).argmax())
             ends = self.ends[self.starts[feature] : self.starts[feature + 1]]
             if self.buckets is not None and self.buckets.has(feature):
-                known = self.buckets.known(self.signed)
-                edges = jit.edges_above(feature, enough - _ROUNDING, *known, self.order, ends, *weights)
+                known: tuple[Any, ...] = (*self.buckets.known(self.signed), self.order, ends, *weights)
+                edges = jit.edges_above(feature, enough - _ROUNDING, *known)
             else:
                 edges = jit.edges_of(self.order[feature], ends, self.common[feature], *weights)
             cut = int(ends[(edges >= enough).argmax()])
