@@ -71,10 +71,12 @@ _TIE = 1e-12
 # The classes whose sums a sweep keeps in registers, see mcutils.jit.stumps.
 _BLOCK = 4
 
-# A sample of at least _LARGE examples is cut into buckets for the search, _SIZE examples or more in each; but
-# not by a feature that has one value more often than _COMMON, which is quicker to sweep without it. What is
-# known of the weights in a bucket is renewed when they can have grown by _GROWN.
-_LARGE, _SIZE, _MOST, _COMMON = 8192, 32, 2048, 0.4
+# A sample of at least _LARGE examples, whose weights for four classes leave a cache, is cut into buckets for
+# the search, _SIZE examples or more in each; but not by a feature that has one value more often than _COMMON,
+# which is quicker to sweep without it. What is known of the weights in a bucket is renewed when they can have
+# grown by _GROWN. An edge and its bound may be _ROUNDING apart.
+_LARGE, _SIZE, _MOST, _COMMON = 2**15, 32, 1024, 0.4
+_ROUNDING = 1e-9
 _GROWN = 4.0
 
 
@@ -251,7 +253,11 @@ class _Stumps:
         if constant.sum() < enough:
             feature = int((self.largest >= enough).argmax())
             ends = self.ends[self.starts[feature] : self.starts[feature + 1]]
-            edges = jit.edges_of(self.order[feature], ends, self.common[feature], *weights)
+            if self.buckets is not None and self.buckets.has(feature):
+                known: tuple[Any, ...] = (*self.buckets.known(self.signed), self.order, ends, *weights)
+                edges = jit.edges_above(feature, enough - _ROUNDING, *known)
+            else:
+                edges = jit.edges_of(self.order[feature], ends, self.common[feature], *weights)
             cut = int(ends[(edges >= enough).argmax()])
             below, above = self.X[self.order[feature, cut - 1 : cut + 1], feature].tolist()
             # never above, whatever is rounded; halves, so that nothing overflows
@@ -309,6 +315,10 @@ class _Buckets:
         self.inner = np.concatenate(inner)
         self.mass = np.empty(len(self.inner))
         self.factor = np.inf  # by how much a weight can have grown since these were summed up
+
+    def has(self, feature: int) -> bool:
+        """Whether the order of the feature is cut."""
+        return bool(self.begins[feature + 1] > self.begins[feature])
 
     def known(self, signed: Floats) -> tuple[Any, ...]:
         """What the search takes for the present weights."""

@@ -349,7 +349,10 @@ def test_a_perfect_base_classifier_ends_it():
 
 
 @pytest.mark.parametrize("votes", ["sign", "leaf"])
-def test_compiled_and_python_agree(votes, monkeypatch):
+@pytest.mark.parametrize("large", [boosting._LARGE, 1])
+def test_compiled_and_python_agree(votes, large, monkeypatch):
+    monkeypatch.setattr(boosting, "_LARGE", large)
+    monkeypatch.setattr(boosting, "_SIZE", 8)
     for (X, y), names in [(one, sorted(vars(jit))) for one in list(samples())[:3]]:
         X, y = X[::3, :5], y[::3]
         compiled = AdaBoostMH(n_estimators=6, votes=votes).fit(X, y)
@@ -373,7 +376,6 @@ def same_stumps(one, other):
 @pytest.mark.parametrize("votes", ["sign", "leaf"])
 @pytest.mark.compiler
 def test_buckets_change_nothing(votes, monkeypatch):
-    swept, largest = [0], jit.largest_edges
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 4))
     many = X, (X @ rng.normal(size=(4, 5)) + rng.normal(size=(len(X), 5))).argmax(axis=1)
@@ -387,16 +389,20 @@ def test_buckets_change_nothing(votes, monkeypatch):
                 same = AdaBoostMH(n_estimators=25, votes=votes, n_jobs=n_jobs).fit(X, y)
                 same_stumps(plain, same)
                 assert np.allclose(plain.rounds_.error, same.rounds_.error, rtol=1e-12)
-    # of the large sample few features are swept
+    # of the large sample few buckets are swept
+    swept, above = [], jit.edges_above
+
+    def counting(*arguments):
+        edges = above(*arguments)
+        swept.append((edges >= 0).mean())
+        return edges
+
     monkeypatch.setattr(jit, "screened_edges", jit.screened_edges.py_func)
-
-    def counting(first, last, *others):
-        swept[0] += last - first
-        largest(first, last, *others)
-
-    monkeypatch.setattr(jit, "largest_edges", counting)
+    monkeypatch.setattr(jit, "edges_above", counting)
+    monkeypatch.setattr(boosting, "_LARGE", 1)
     same_stumps(plain, AdaBoostMH(n_estimators=25, votes=votes).fit(*many))
-    assert 0 < swept[0] < 25 * 4 / 2
+    assert len(swept) >= 2 * 25
+    assert np.mean(swept) < 0.2
 
 
 @pytest.mark.parametrize("votes", ["sign", "leaf"])

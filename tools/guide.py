@@ -485,6 +485,7 @@ MEASURED: dict[str, Callable[..., str]] = {
     "races": races,
     "cost": cost,
     "usual": usual,
+    "largest": lambda: f"{sizes()[-1]:,}",
     "middle": lambda: f"{sizes()[1]:,}",
     "least": lambda: f"{LEAST:g}",
     "sizes": lambda: listed([f"{m:,}" for m in sizes()]),

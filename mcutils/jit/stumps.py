@@ -20,8 +20,7 @@ stay in a cache, and from some size on the sweep would take several times as lon
 into buckets, and each example adds its weights to those of its bucket. That gives the edges of the thresholds
 between the buckets. From one bucket to the next, :math:`|t_l - 2 c_l|` moves by at most twice the weights of
 the class in the bucket. So no edge in between is larger than the mean of those at the two borders plus the
-weights of all classes in the bucket, and only a feature with a bucket where this could be the largest is
-swept.
+weights of all classes in the bucket, and only the few buckets where this could be the largest are swept.
 """
 
 import numpy as np
@@ -139,24 +138,92 @@ def largest_edges(first, last, order, ends, starts, common, G, totals, least, la
 
 
 @compiled
-def sums_of_buckets(codes, n, rows):
-    """The sum of the rows in each of n buckets, (n, 4)."""
-    sums = np.zeros((n, 4))
+def add_to_buckets(codes, rows, sums):
+    """Add each row to the sum of its bucket, a row of ``sums``."""
     for i in range(len(codes)):
         q = codes[i]
         r0, r1, r2, r3 = rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3]
         c0, c1, c2, c3 = sums[q, 0], sums[q, 1], sums[q, 2], sums[q, 3]
         sums[q, 0], sums[q, 1], sums[q, 2], sums[q, 3] = c0 + r0, c1 + r1, c2 + r2, c3 + r3
-    return sums
 
 
 @compiled
-def edges_of_buckets(codes, n, G, totals, least):
-    """The edges of the thresholds after each of n buckets."""
-    edges, places = np.zeros(n), np.arange(n)
+def edges_of_buckets(first, last, codes, begins, G, totals, least):
+    """The edges of the thresholds after each bucket of each feature, from that of the feature ``first`` on.
+
+    Some thousand examples are taken at a time, whose weights stay in a cache for all features.
+    """
+    origin = begins[first]
+    edges = np.zeros(begins[last] - origin)
+    sums = np.empty((len(edges), 4))
+    places = np.arange(len(edges))
     for b in range(len(G)):
-        sweep_up(places, n, sums_of_buckets(codes, n, G[b]), totals[b], least[b], edges)
+        sums[:] = 0.0
+        for start in range(0, codes.shape[1], 8192):
+            for j in range(first, last):
+                if begins[j + 1] > begins[j]:
+                    own = sums[begins[j] - origin : begins[j + 1] - origin]
+                    add_to_buckets(codes[j, start : start + 8192], G[b, start : start + 8192], own)
+        for j in range(first, last):
+            begin, end = begins[j] - origin, begins[j + 1] - origin
+            sweep_up(places, end - begin, sums[begin:end], totals[b], least[b], edges[begin:end])
     return 2.0 * edges
+
+
+@compiled
+def bounds_of_buckets(edges, inner, mass, factor):
+    """What no edge of a threshold within a bucket exceeds, from the edges after each; -1 if there is none."""
+    bounds = np.full(len(edges), -1.0)
+    left = edges[-1]  # all examples on one side
+    for q in range(len(edges)):
+        if inner[q]:
+            bounds[q] = 0.5 * (left + edges[q]) + factor * mass[q]
+        left = edges[q]
+    return bounds
+
+
+@compiled
+def edges_above(j, enough, codes, begins, inner, mass, factor, order, own, G, totals, least):
+    """The edge of each threshold of a feature, or -1 where it is surely less than ``enough``.
+
+    Parameters
+    ----------
+    j : int
+        The feature.
+    own : (n,) array
+        Its ends: how many examples there are up to each value.
+    codes, begins, inner, mass, factor, order, G, totals, least
+        As of :func:`screened_edges`.
+
+    Returns
+    -------
+    (n - 1,) array
+    """
+    first, last = begins[j], begins[j + 1]
+    coarse = edges_of_buckets(j, j + 1, codes, begins, G, totals, least)
+    near = bounds_of_buckets(coarse, inner[first:last], mass[first:last], factor) >= enough
+    counts = np.zeros(len(coarse), np.int64)
+    for i in range(codes.shape[1]):
+        counts[codes[j, i]] += 1
+    fine, sums = np.zeros(codes.shape[1]), np.empty((len(coarse), 4))
+    for b in range(len(G)):
+        sums[:] = 0.0
+        add_to_buckets(codes[j], G[b], sums)
+        before, start = -0.5 * totals[b], 0  # c - t / 2 before each bucket, as a sweep has it
+        for q in range(len(coarse)):
+            if near[q]:
+                within = order[j, start : start + counts[q]]
+                sweep_up(within, counts[q], G[b], -2.0 * before, least[b], fine[start : start + counts[q]])
+            before += sums[q]
+            start += counts[q]
+    edges = np.full(len(own) - 1, -1.0)
+    for n in range(len(own) - 1):
+        q = codes[j, order[j, own[n] - 1]]
+        if near[q]:
+            edges[n] = 2.0 * fine[own[n] - 1]
+        elif codes[j, order[j, own[n]]] != q:  # between two buckets
+            edges[n] = coarse[q]
+    return edges
 
 
 @compiled
@@ -180,26 +247,24 @@ def screened_edges(
     factor : float
         by how much they can have grown since.
     """
-    bounds = np.empty(last - first)
+    bounds, between = np.empty(last - first), edges_of_buckets(first, last, codes, begins, G, totals, least)
     for j in range(first, last):
-        n, begin = begins[j + 1] - begins[j], begins[j]
-        bounds[j - first] = -1.0
-        if n == 0:
+        bounds[j - first] = largest[j] = -1.0
+        if begins[j + 1] == begins[j]:
             largest_edges(j, j + 1, order, ends, starts, common, G, totals, least, largest)
             continue
-        edges = edges_of_buckets(codes[j], n, G, totals, least)
-        largest[j] = -1.0
-        left = edges[n - 1]  # all examples on one side
-        for q in range(n):
-            if q < n - 1:
-                largest[j] = max(largest[j], edges[q])
-            if inner[begin + q]:
-                bounds[j - first] = max(bounds[j - first], 0.5 * (left + edges[q]) + factor * mass[begin + q])
-            left = edges[q]
+        some = slice(begins[j], begins[j + 1])
+        edges = between[begins[j] - begins[first] : begins[j + 1] - begins[first]]
+        if len(edges) > 1:
+            largest[j] = edges[:-1].max()
+        bounds[j - first] = bounds_of_buckets(edges, inner[some], mass[some], factor).max()
     best = largest[first:last].max()
     for j in range(first, last):
-        if bounds[j - first] > best - 1e-9:  # rounding is less
-            largest_edges(j, j + 1, order, ends, starts, common, G, totals, least, largest)
+        enough = best - 1e-9  # rounding is less
+        if bounds[j - first] >= enough:
+            own = ends[starts[j] : starts[j + 1]]
+            edges = edges_above(j, enough, codes, begins, inner, mass, factor, order, own, G, totals, least)
+            largest[j] = edges.max()
             best = max(best, largest[j])
 
 

@@ -230,7 +230,8 @@ class _Diagonal:
         hessian, k = self.hessian, self.hessian.problem.k
         own, first, second = np.zeros((k, 1)), np.zeros((k, self.d)), np.zeros((k, self.d))
         for rows in blocks(len(hessian.q), k):
-            X, bends = hessian.X[rows], hessian.bends(rows)
+            X: Any = hessian.X[rows]
+            bends = hessian.bends(rows)
             own[:, 0] += bends.sum(axis=0)
             if self.bias:
                 first += input_sums(X, bends)
