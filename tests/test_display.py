@@ -355,7 +355,7 @@ def test_the_dashed_lines_of_a_machine_for_two_classes() -> None:
 
 
 def test_support_vectors_of_a_linear_machine_are_examples_of_its_training() -> None:
-    machine = CrammerSinger(C=0.1).fit(X, Y)
+    machine = CrammerSinger(C=0.1, store_multipliers=True).fit(X, Y)
     shown = display.RegionsDisplay.from_estimator(machine, X, ax=Figure().subplots())
     assert shown.support_ is not None
     np.testing.assert_array_equal(np.transpose(shown.support_.get_data()), X[machine.support_])

@@ -133,7 +133,7 @@ class PruningDisplay(Display):
         )
         ax.set(xscale="log", xlabel="leaves", ylabel="error, as a share of the root's", ylim=(0, None))
         ticks = [one * 10**power for power in range(10) for one in (1, 3)]
-        ticks = [tick for tick in ticks if tick <= max(3, leaves.max())]
+        ticks = [tick for tick in ticks if tick <= max(3, 1.2 * leaves.max())]
         ax.set_xticks(ticks, [str(tick) for tick in ticks])
         ax.set_xticks([], minor=True)
         ax.legend()

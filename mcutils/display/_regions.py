@@ -146,7 +146,8 @@ class RegionsDisplay(Display):
         eps : float, optional
             How far the picture reaches beyond the examples; by default a twentieth of their range.
         include_support : bool, default=True
-            Whether to draw the support vectors, if the classifier has any.
+            Whether to draw the support vectors, if the classifier has any; a linear ``CrammerSinger`` or
+            ``WestonWatkins`` has them if fitted with ``store_multipliers=True``.
         styles : sequence of int, optional
             See :meth:`plot`.
         xlabel, ylabel : str, optional
