@@ -341,3 +341,53 @@ def test_a_row_further_down_is_not_that_of_a_statement():
     new = uses.row_below(second)
     assert new is not later
     assert section.index(new) == section.index(second) + 1
+
+
+# -- when one machine is not enough ----------------------------------------------------------
+
+
+CLUSTER = ROOT / "appendix" / "cluster.md"
+
+
+@pytest.mark.ci
+@pytest.mark.filterwarnings("ignore:Port 8787", "ignore:.*Hosting the HTTP server")
+def test_the_page_on_clusters_runs_from_top_to_bottom(tmp_path, monkeypatch):
+    """But for the killing of a worker, which tests/test_cluster.py does."""
+    monkeypatch.chdir(tmp_path)
+    text = CLUSTER.read_text(encoding="utf-8")
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        run(block, names)
+    expected = list(names["alone"].mistakes)
+    assert list(names["clustered"].mistakes) == list(names["kept"].mistakes) == expected
+    assert names["model"].score(names["X"], names["y"]) > 0.9
+
+
+def test_the_page_on_clusters_has_measured_numbers():
+    text = CLUSTER.read_text(encoding="utf-8")
+    for name in re.findall(r"\{measured\}`([^`]+)`", text):
+        assert guide.measured(name)
+    plain = re.sub(
+        r"```.*?```|\{\w+(?::\w+)?\}`.*?`|`[^`]*`|\$[^$]*\$", "", text.partition("# When")[2], flags=re.DOTALL
+    )
+    # the level and the distance of the bound, which are chosen; the type of a float
+    assert set(re.findall(r"\d[\d,.]*\d|\d", plain)) <= {"0.95", "0.01", "1", "64"}
+    assert guide.measured("rows 0.01 | 0.05") == "18,445"
+
+
+def test_the_page_on_clusters_names_all_that_splits():
+    """Each estimator with workers is in the table, or among those whose workers are threads."""
+    splits, _, rest = CLUSTER.read_text(encoding="utf-8").partition("(sec-cluster-workers)=")
+    not_split = rest.partition("(sec-cluster-not)=")[2]
+    for name in ESTIMATORS:
+        shared = "n_jobs" in inspect.signature(getattr(mcutils, name)).parameters and name != "AdaBoostMH"
+        assert (f"`{name}`" in splits) == shared, name
+        assert shared or f"`{name}`" in not_split or name.endswith("Perceptron"), name
+
+
+def test_the_table_of_clusters_has_each_row_of_the_file():
+    rows, cells = guide.stored("cluster")["rows"], guide.cluster_rows()
+    assert len(rows) == len(cells) * len(guide.WAYS)
+    for row in rows:
+        (shown,) = [times for task, times, _ in cells if task == f"`{row['task']}`"]
+        assert f"{guide.WAYS[row['workers']]}: {guide.significant(row['seconds'])} s" in shown

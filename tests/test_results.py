@@ -40,7 +40,9 @@ def readers(file: str) -> Iterator[tuple[str, str]]:
         if f"results/{file}" in code:
             outputs = [output for cell in cells for output in cell.outputs]
             yield code, "\n".join(json.dumps(output, ensure_ascii=False) for output in outputs)
-    if file == "growth.json":  # of the user guide
+    if file == "cluster.json":  # of the user guide
+        yield Path(guide.__file__).read_text(encoding="utf-8"), "".join(map("".join, guide.cluster_rows()))
+    if file == "growth.json":  # as well
         cells = "".join(map("".join, guide.cost_rows()))
         named = {row[key] for row in guide.stored("growth")["rows"] for key in ("estimator", "name")}
         printed = [name for name in named if guide.shown(name) in cells]

@@ -13,7 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import product
-from math import log
+from math import ceil, log
 from pathlib import Path
 from statistics import mean, median
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from mcutils import comparison
 
 RESULTS = Path(__file__).parents[1] / "results"
-FILES = ("comparison", "frontier", "benchmarks", "growth")  # what a page of the guide depends on
+FILES = ("comparison", "frontier", "benchmarks", "growth", "cluster")  # what a page of the guide depends on
 
 BASELINE = "SVC"
 TREES = {"RandomForest", "HistGradientBoosting", "AdaBoost.MH", "pruned tree", "DecisionTree"}
@@ -477,6 +477,74 @@ def cost_in_words(name: str) -> str:
     )
 
 
+# -- results/cluster.json --------------------------------------------------------------------
+
+WAYS = {"none": "One process", "dask": "Two of Dask", "ray": "Two of Ray"}
+
+
+def by_task() -> dict[str, dict[str, dict[str, Any]]]:
+    """The rows of each task, by how many workers it had."""
+    rows = stored("cluster")["rows"]
+    tasks = dict.fromkeys(row["task"] for row in rows)
+    return {task: {row["workers"]: row for row in rows if row["task"] == task} for task in tasks}
+
+
+def cluster_rows() -> list[tuple[str, str, str]]:
+    """Task, seconds of each way, and the megabytes that the client sent."""
+    rows = []
+    for task, ways in by_task().items():
+        assert ways.keys() == WAYS.keys(), "the page: two backends"
+        times = []
+        for way, row in ways.items():
+            busiest = f" ({significant(row['busiest'])})" if "busiest" in row else ""
+            times.append(f"{WAYS[way]}: {significant(row['seconds'])} s{busiest}")
+        sent, data = (significant(ways["dask"][key] / 1e6) for key in ("sent", "data_bytes"))
+        rows.append((f"`{task}`", "\n\n".join(times), f"{sent} ({data}) MB"))
+    return rows
+
+
+def shares() -> list[float]:
+    """What the busiest of two workers computed, as a part of what one process did."""
+    return [ways["dask"]["busiest"] / ways["none"]["busiest"] for ways in by_task().values()]
+
+
+def cluster(what: str) -> str:
+    """What the page on clusters says was measured."""
+    result = stored("cluster")
+    settings, disk = result["settings"], result["disk"]
+    if what in ("kills", "lost", "error"):
+        plain = [row.get("error") for row in result["killed"] if row["client"] == "Client"]
+        keeping = [row.get("error") for row in result["killed"] if row["client"] == "KeepingClient"]
+        assert len(plain) == len(keeping), "the page: as often"
+        assert not any(keeping), "the page: none is lost"
+        (error,) = set(filter(None, plain))
+        return {"kills": str(len(plain)), "lost": str(len(plain) - plain.count(None)), "error": error}[what]
+    if what == "faster":
+        faster = sum(ways["dask"]["seconds"] < ways["none"]["seconds"] for ways in by_task().values())
+        assert faster == 0, "the page: nothing to give"
+        return str(faster)
+    if what == "tasks":
+        return str(len(by_task()))
+    if what == "share":
+        return f"{min(shares()):.2f} to {max(shares()):.2f}"
+    if what == "cores":
+        return str(result["machine"]["cores"])
+    if what == "circumstances":
+        names = ("joblib", "distributed", "ray")
+        machine, used = result["machine"], ", ".join(f"{name} {settings[name]}" for name in names)
+        shared = "other work ran on it at the same time" if settings["machine was shared"] else "at rest"
+        return f"{machine['system']}, {machine['processor']}, {shared}; {used}"
+    if what in disk:
+        assert disk["more"] < disk["allowed"] < disk["table"], "the page: larger than memory"
+        return significant(disk[what])
+    return f"{settings[what]:,}"
+
+
+def rows_for(error: str, delta: str) -> str:
+    """How many rows Hoeffding's inequality asks for (prop-risk-hoeffding)."""
+    return f"{ceil(log(2 / float(delta)) / (2 * float(error) ** 2)):,}"
+
+
 MEASURED: dict[str, Callable[..., str]] = {
     "compared": compared,
     "many": many,
@@ -490,6 +558,8 @@ MEASURED: dict[str, Callable[..., str]] = {
     "least": lambda: f"{LEAST:g}",
     "sizes": lambda: listed([f"{m:,}" for m in sizes()]),
     "circumstances": circumstances,
+    "cluster": cluster,
+    "rows": rows_for,
 }
 
 

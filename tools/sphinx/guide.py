@@ -4,6 +4,7 @@
   there is not fails the build.
 - `{many-table}`: methods for a thousand classes. `{cost-growth}` and `{cost-table}`: how the costs of all
   estimators grow, and what was measured. `{time-curves}` and `{memory-curves}`: the same as pictures.
+- `{cluster-table}`: what a second worker saves.
 - The page of an estimator says the same of it, below its docstring.
 """
 
@@ -84,8 +85,18 @@ def measured() -> Iterator[str]:
     yield from table(("mcutils", "scikit-learn"), (50, 50), guide.cost_rows(), "ledger-table cards")
 
 
+def clusters() -> Iterator[str]:
+    """A row for each task."""
+    yield from table(("Task", "Seconds", "Sent"), (30, 48, 22), guide.cluster_rows(), "ledger-table cards")
+
+
 CURVES = {"time-curves": "fit_seconds", "memory-curves": "peak"}
-TABLES = {"many-table": many_classes, "cost-growth": growth, "cost-table": measured}
+TABLES = {
+    "many-table": many_classes,
+    "cost-growth": growth,
+    "cost-table": measured,
+    "cluster-table": clusters,
+}
 
 
 def as_rst(text: str) -> str:
