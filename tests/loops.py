@@ -70,6 +70,22 @@ def stumps():
     return result
 
 
+@exact
+def stumps_from_buckets():
+    """As of a large sample: a feature in buckets, one of few values, and one that is swept."""
+    from mcutils import boosting
+
+    X, y = blobs(120, d=3, k=5, spread=2.0)
+    X[:, 1], X[:, 2] = np.round(X[:, 1]), np.maximum(X[:, 2], np.median(X[:, 2]))
+    kept = boosting._LARGE, boosting._SIZE
+    boosting._LARGE, boosting._SIZE = 1, 8
+    try:
+        model = boosting.AdaBoostMH(n_estimators=12).fit(X, y)
+    finally:
+        boosting._LARGE, boosting._SIZE = kept
+    return [(one.feature, one.threshold, one.left) for one in model.estimators_], model.decision_function(X)
+
+
 # ---------------------------------------------------------------------------------------------------
 # Signs
 
