@@ -41,12 +41,13 @@ def readers(file: str) -> Iterator[tuple[str, str]]:
             outputs = [output for cell in cells for output in cell.outputs]
             yield code, "\n".join(json.dumps(output, ensure_ascii=False) for output in outputs)
     if file == "cluster.json":  # of the user guide
-        yield Path(guide.__file__).read_text(encoding="utf-8"), "".join(map("".join, guide.cluster_rows()))
+        printed = "".join(map("".join, guide.cluster_rows())) + guide.cluster("error")
+        yield Path(guide.__file__).read_text(encoding="utf-8"), printed
     if file == "growth.json":  # as well
         cells = "".join(map("".join, guide.cost_rows()))
         named = {row[key] for row in guide.stored("growth")["rows"] for key in ("estimator", "name")}
-        printed = [name for name in named if guide.shown(name) in cells]
-        yield Path(guide.__file__).read_text(encoding="utf-8"), "\n".join(printed)
+        shown = [name for name in named if guide.shown(name) in cells]
+        yield Path(guide.__file__).read_text(encoding="utf-8"), "\n".join(shown)
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=[path.stem for path in RESULTS])
