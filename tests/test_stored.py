@@ -78,13 +78,13 @@ def test_the_key_changes_with_the_code(root: Path):
 
 
 def test_a_change_in_one_module_reaches_some_chapters_only():
-    """The book itself: the chapter on trees sees all of `tree`, the one on margins does not."""
+    """The book itself: the chapter on trees sees all of `tree`, the one on bounds does not."""
     tree = stored.ROOT / "mcutils" / "tree" / "_search" / "axis.py"
     sees = {path.stem: tree in stored.seen(notebooks.read(path)) for path in notebooks.chapters()}
     assert sees["tree"]
     assert sees["pruning"]
-    assert not sees["margin"]
-    assert not sees["risk"]
+    assert not sees["bound"]
+    assert not sees["classes"]
 
 
 def test_a_name_that_mcutils_loads_when_it_is_used_is_followed():

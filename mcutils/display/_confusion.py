@@ -62,6 +62,13 @@ class ConfusionDisplay(Display):
     >>> display = ConfusionDisplay.from_predictions(y_true, y_pred, ax=Figure().subplots())
     >>> [text.get_text() for text in display.interval_text_]
     ['75% (19–99)', '100% (29–100)', '0% (0–98)']
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X[::2], y[::2])
+    >>> display = ConfusionDisplay.from_estimator(model, X[1::2], y[1::2], ax=Figure().subplots())
+    >>> display.recall.shape
+    (3, 3)
     """
 
     def __init__(
