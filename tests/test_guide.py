@@ -360,7 +360,7 @@ def test_the_page_on_clusters_runs_from_top_to_bottom(tmp_path, monkeypatch):
         run(block, names)
     expected = list(names["alone"].mistakes)
     assert list(names["clustered"].mistakes) == list(names["kept"].mistakes) == expected
-    assert names["model"].score(names["X"], names["y"]) > 0.9
+    assert names["model"].score(names["X"], names["y"]) > 0.85
 
 
 def test_the_page_on_clusters_has_measured_numbers():
