@@ -81,7 +81,7 @@ PYTEST = ("pytest", "-n", "2", "--dist", "loadscope", "--nbval")
 TESTS = (
     ("tests and chapters", PYTEST),
     ("site", ("tools.site", "build")),
-    ("browser", ("pytest", "-n", "3", "--maxschedchunk", "1", "tests/browser")),
+    ("browser", ("pytest", "-n", "2", "--maxschedchunk", "1", "tests/browser")),
 )
 
 # What these leave out unless CI is set: see conftest.py, tests/conftest.py, tests/browser/test_pages.py.
