@@ -52,11 +52,9 @@ class Definitions(HTMLParser):
             self.depth += 1
             if self.depth == 1:
                 self.expected = "strong"
-        elif tag == self.expected:
+        elif tag == self.expected and (tag != "span" or "n" in classes):  # before a name may stand stars
             self.text, self.expected = "", None
             self.take = self.parameter if tag == "span" else self.entry
-            if tag == "span" and "n" not in classes:  # a star or a stroke
-                self.take = None
 
     def begin(self, title):
         self.names = self.fields[title.rstrip(":")] = []
