@@ -150,3 +150,5 @@ def test_a_group_is_one_row_with_its_mean_and_its_worst() -> None:
     assert sorted(others, key=str) == sorted(RACES, key=str)
     assert (found["title"], found["ratio"]) == ("Strange", {"median": 1.0, "low": 0.5, "high": 2.0})
     assert "of 2 races, the worst 2.00" in found["condition"]
+    said = [races.summary(races.by_chapter(some, ORDER)) for some in (RACES, RACES + group)]
+    assert ["strange sets" in one for one in said] == [False, True]

@@ -28,6 +28,11 @@ from tools.sphinx.ledger_pages import table
 RESULTS = Path("results/benchmarks.json")
 Race = dict[str, Any]
 
+GROUPS = (
+    "Nothing was tuned on the strange sets. Their races are one line a group, with the geometric mean as its mark "
+    "and the worst race at its end."
+)
+
 
 def read(root: Path) -> dict[str, Any]:
     try:
@@ -86,8 +91,9 @@ def summary(chapters: list[tuple[str, list[Race]]]) -> str:
             extent = f"by {factor(min(slower))}" if len(slower) == 1 else f"by up to {factor(max(slower))}"
             lost.append(f"{len(slower)} of {len(races)} in {{doc}}`/chapters/{topic}` ({extent})")
     count = sum(map(is_slower, every))
-    faster = f"`mcutils` is faster in {len(every) - count} of {len(every)} races"
-    return f"{faster}, and slower in {count}: {'; '.join(lost)}." if lost else f"{faster}."
+    said = f"`mcutils` is faster in {len(every) - count} of {len(every)} races"
+    said = f"{said}, and slower in {count}: {'; '.join(lost)}." if lost else f"{said}."
+    return f"{said}\n\n{GROUPS}" if any("group" in race for race in every) else said
 
 
 def factor(ratio: float) -> str:
