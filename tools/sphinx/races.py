@@ -29,8 +29,8 @@ RESULTS = Path("results/benchmarks.json")
 Race = dict[str, Any]
 
 GROUPS = (
-    "Nothing was tuned on the strange sets. Their races are one line a group, with the geometric mean as its mark "
-    "and the worst race at its end."
+    "Nothing was tuned on the strange sets. Their races are one line a group, with the geometric mean as its "
+    "mark and the worst race at its end."
 )
 
 
