@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 from pathlib import Path
 from queue import Empty
 from typing import Any
@@ -26,9 +25,6 @@ from nbval.plugin import IPyNbCell, IPyNbFile
 
 from tools import breaks, notebooks, stored
 from tools.stored import ROOT
-
-# What numba compiles anew is no output of a chapter: kernels inherit this.
-os.environ.setdefault("MCUTILS_QUIET", "1")
 
 SECONDS_A_MUTANT = 120  # a mutant may turn a loop into an endless one
 

@@ -47,6 +47,15 @@ def test_a_forked_kernel_sees_what_another_sees(tmp_path):
 
 
 @pytest.mark.parametrize("block", [prepared, nullcontext])
+def test_what_is_compiled_anew_is_no_output(tmp_path, block, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    use = "from mcutils import BinarySVM; print(BinarySVM().fit([[0.0], [1.0]], [0, 1]).score([[0.0]], [0]))"
+    with block():
+        assert execute(tmp_path, use) == ["1.0\n"]  # what is written to stderr is an error
+    assert any((tmp_path / "cache").rglob("*.nbi"))
+
+
+@pytest.mark.parametrize("block", [prepared, nullcontext])
 def test_two_kernels_draw_other_numbers(tmp_path, block):
     source = "import numpy, random; print(numpy.random.random(), random.random())"
     with block():

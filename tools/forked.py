@@ -55,11 +55,7 @@ class Origin:
                 [sys.executable, __file__, str(other_end.fileno())],
                 pass_fds=[other_end.fileno()],
                 stdin=subprocess.DEVNULL,
-                env={
-                    **os.environ,
-                    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-                    "MCUTILS_QUIET": "1",  # what numba compiles anew is no output of a chapter
-                },
+                env={**os.environ, "MPLBACKEND": "module://matplotlib_inline.backend_inline"},
             )
         self.answers = self.line.makefile(encoding="utf-8")
 

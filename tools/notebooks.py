@@ -20,6 +20,7 @@ import functools
 import gc
 import hashlib
 import json
+import os
 import re
 import sys
 import time
@@ -42,6 +43,9 @@ from tools.stored import ROOT
 FOLDERS = ("chapters", "recipes")
 
 SECONDS_A_CELL = 300
+
+# What numba compiles anew is no output of a notebook: kernels inherit this, forked ones and others.
+os.environ.setdefault("MCUTILS_QUIET", "1")
 
 SETUP = """\
 import sys
