@@ -337,16 +337,22 @@ def costs(name: str) -> list[dict[str, Any]]:
 
 def base(row: dict[str, Any], *free: str) -> bool:
     """Whether a row has the usual numbers of features and classes, but for these."""
-    usual = {"d": min(r["d"] for r in stored("growth")["rows"]), "k": usual_classes(row)}
+    usual = {"d": usual_features(), "k": usual_classes(row["estimator"])}
     return all(row[key] == value for key, value in usual.items() if key not in free)
 
 
-def usual_classes(row: dict[str, Any]) -> int:
-    """Of an estimator: the fewest that it was given."""
-    same = [r["k"] for r in stored("growth")["rows"] if r["estimator"] == row["estimator"]]
-    return min(same)
+@functools.cache
+def usual_features() -> int:
+    return min(row["d"] for row in stored("growth")["rows"])
 
 
+@functools.cache
+def usual_classes(estimator: str) -> int:
+    """The fewest that it was given."""
+    return min(row["k"] for row in stored("growth")["rows"] if row["estimator"] == estimator)
+
+
+@functools.cache
 def sizes() -> list[int]:
     """The numbers of examples that all were fitted to."""
     return sorted(set.intersection(*(set(of_size(measured)) for measured in series().values())))
