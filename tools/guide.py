@@ -527,7 +527,6 @@ def cluster(what: str) -> str:
         return {"kills": str(len(plain)), "lost": str(len(plain) - plain.count(None)), "error": error}[what]
     if what == "faster":
         faster = sum(ways["dask"]["seconds"] < ways["none"]["seconds"] for ways in by_task().values())
-        assert faster == 0, "the page: nothing to give"
         return str(faster)
     if what == "tasks":
         return str(len(by_task()))
