@@ -10,9 +10,7 @@ import numpy as np
 from ._typing import Floats
 
 _REWRITE = 0.1  # seconds between two states of a line that is rewritten
-_FIRST = (
-    1.0  # seconds until the second line where lines follow each other; each further wait is twice as long
-)
+_FIRST = 1.0  # seconds until the second line, where lines follow each other; each further wait is doubled
 
 
 def is_watched() -> bool:
