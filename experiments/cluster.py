@@ -169,10 +169,10 @@ def races() -> Iterator[dict[str, Any]]:
 
 
 class KeepingClient(Client):  # type: ignore[misc]
-    """Sends what it sends to every worker."""
+    """Sends data as the result of a task, which can run again."""
 
-    def scatter(self, data: Any, **options: Any) -> Any:
-        return super().scatter(data, **options | {"broadcast": True})
+    async def scatter(self, data: Any, **options: Any) -> Any:
+        return self.submit(lambda: data, pure=False)
 
 
 def killed(kind: type[Client], delay: float) -> dict[str, Any]:
@@ -182,8 +182,6 @@ def killed(kind: type[Client], delay: float) -> dict[str, Any]:
     expected, dead = task(), []
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
     with LocalCluster(**options) as cluster, kind(cluster) as client:
-        if kind is KeepingClient:
-            client.amm.stop()  # Dask would drop what several workers hold
         client.run(prepare)
         pids = client.run(os.getpid)
 
