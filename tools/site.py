@@ -25,7 +25,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import NoReturn
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from tools import stored
 from tools.stored import ROOT
@@ -95,8 +96,17 @@ def can_follow(before: dict[str, str], now: dict[str, str]) -> bool:
 
 def run_sphinx() -> NoReturn:
     """Sphinx as Jupyter Book configures it, in several processes; the end of this one."""
+    import sphinx.builders
     from jupyter_book.sphinx import build_sphinx  # type: ignore[import-untyped]
 
+    chunks = sphinx.builders.make_chunks
+
+    def spread(pages: Sequence[str], nproc: int, maxbatch: int = 10) -> list[Any]:
+        """As many chunks as Sphinx would make; chapters are neighbours, and would all be in one."""
+        count = len(chunks(pages, nproc, maxbatch))
+        return [pages[i::count] for i in range(count)]
+
+    sphinx.builders.make_chunks = spread  # type: ignore[assignment]
     gc.disable()  # it looks through the trees of all pages again and again: half of the time, for little
     print(f"Building with {PROCESSES} processes", flush=True)
     result = build_sphinx(
