@@ -43,11 +43,11 @@ from experiments import write
 from mcutils import LabelTree, OneVsOne, SubgradientMachine, comparison, rademacher
 from mcutils.data import prototypes
 
-SEED, REPEATS = 0, 1
+SEED, REPEATS = 0, 3
 M, D, K = 3000, 50, 20  # examples, features and classes
 GRID = [{"C": C, "gamma": gamma} for C in (1.0, 10.0) for gamma in (0.003, 0.01, 0.03)]
 DRAWS = 40_000
-DELAYS = (0.25, 0.5)  # seconds
+DELAYS = (0.0, 0.1, 0.25, 0.5, 1.0)  # seconds
 ROWS, COLUMNS, PART, ALLOWED = 2_000_000, 100, 20_000, 600 << 20  # of the table on the disk, and bytes
 
 Task = Callable[[], Any]
@@ -280,7 +280,6 @@ def main() -> None:
             "features": D,
             "classes": K,
             "repeats": REPEATS,
-            "machine was shared": True,
         }
         | {name: version(name) for name in ("joblib", "distributed", "ray")},
         "disk": disk,

@@ -537,8 +537,7 @@ def cluster(what: str) -> str:
     if what == "circumstances":
         names = ("joblib", "distributed", "ray")
         machine, used = result["machine"], ", ".join(f"{name} {settings[name]}" for name in names)
-        shared = "other work ran on it at the same time" if settings["machine was shared"] else "at rest"
-        return f"{machine['system']}, {machine['processor']}, {shared}; {used}"
+        return f"{machine['system']}, {machine['processor']}; {used}"
     if what in disk:
         assert disk["more"] < disk["allowed"] < disk["table"], "the page: larger than memory"
         return significant(disk[what])
