@@ -1,11 +1,13 @@
-"""How far a fit is: a line for who waits, and the primal and dual values on the way."""
+"""How far a fit is: a line for who waits, the primal and dual values on the way, and fits side by side."""
 
 import shutil
 import sys
+from collections.abc import Iterable
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.parallel import Parallel
 
 from ._typing import Floats
 
@@ -99,3 +101,20 @@ class Log:
     def _rewrites(self) -> bool:
         """Whether one line is enough, and can be written over."""
         return self.verbose < 2 and is_watched()
+
+
+def side_by_side(calls: Iterable[Any], n_jobs: int | None, log: Log, before: int = 0) -> list[Any]:
+    """The results of delayed calls, which joblib divides, in their order; the log counts them.
+
+    ``before`` others are counted already. A result counts when all before it are there too: in the order of
+    completion, joblib can lose an error.
+    """
+    try:
+        pool = Parallel(n_jobs=n_jobs, return_as="generator" if log.verbose else "list")
+    except ValueError:  # multiprocessing and Ray give all results at the end
+        pool = Parallel(n_jobs=n_jobs)
+    results = []
+    for result in pool(calls):
+        results.append(result)
+        log.tell(before + len(results))
+    return results

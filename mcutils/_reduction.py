@@ -19,7 +19,7 @@ from sklearn.svm import SVC, NuSVC
 from sklearn.utils import Tags, _safe_indexing, check_array, get_tags
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
@@ -27,7 +27,8 @@ from sklearn.utils.validation import (
 )
 
 from ._base import LabelClassifier, ScoreClassifier, class_codes, codes_among, first_batch
-from ._checks import array, in_memory, integer, jobs
+from ._checks import array, in_memory, jobs, verbosity
+from ._progress import Log, side_by_side
 from ._routing import WeightRouter
 from ._typing import Floats, Ints
 from ._warnings import warn
@@ -89,15 +90,14 @@ class BinaryReduction(WeightRouter, ScoreClassifier):
 
     estimator: Any
     n_jobs: int | None
-    verbose: int
+    verbose: int | bool
     classes_: NDArray[Any]
     estimators_: list[Any]
 
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot work, whatever the data, and whether or not they are used."""
         jobs(self.n_jobs)
-        if not isinstance(self.verbose, bool):
-            integer(self.verbose, "verbose", 0)
+        verbosity(self.verbose)
 
     def _prepare(self) -> int:
         """Set what follows from ``classes_``; return the number of columns."""
@@ -253,14 +253,14 @@ class BinaryReduction(WeightRouter, ScoreClassifier):
         shared = (X, rows, order, starts, weights, pairwise)
         # One after another, only the first fit checks the estimator's parameters: the others' are equal.
         alone = effective_n_jobs(self.n_jobs) == 1
-        # Dispatch everything at once, so that joblib can report how many tasks remain.
-        ahead = "all" if self.verbose else "2*n_jobs"
-        self.estimators_ = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, pre_dispatch=ahead)(
+        fits = (
             delayed(_fit_column)(self.estimator, self._column(s), alone and s > 0, *shared)
             if classifiers is None
             else delayed(_partially_fit_column)(classifiers[s], self._column(s), *shared)
             for s in range(n_columns)
         )
+        with Log(type(self).__name__, verbosity(self.verbose), unit="fit", most=n_columns) as log:
+            self.estimators_ = side_by_side(fits, self.n_jobs, log)
 
     def _is_pairwise(self) -> bool:
         """Whether X holds a value for each pair of examples, as a precomputed kernel does."""

@@ -38,9 +38,10 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
-from ._checks import array, entries, in_memory, integer, jobs, number, reals
+from ._checks import array, entries, in_memory, integer, jobs, number, reals, verbosity
+from ._progress import Log, side_by_side
 
 __all__ = [
     "Difference",
@@ -561,6 +562,7 @@ def tune(
     folds: Sequence[Split],
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
+    verbose: int | bool = 0,
 ) -> Tuned:
     """Choose the first parameters with the fewest mistakes in the folds, and fit them to everything.
 
@@ -583,6 +585,8 @@ def tune(
     n_jobs : int or None
         How many fits are made at once, of all candidates and folds, through joblib. The choice does not
         depend on it.
+    verbose : int or bool
+        1, or True: a line on stderr says how far the work is; 2: each report is a line of its own.
 
     Returns
     -------
@@ -602,6 +606,7 @@ def tune(
     start = process_time()
     _check_classifier(estimator)
     jobs(n_jobs)
+    verbose = verbosity(verbose)
     labels = _check_labels(y)
     data = _check_examples(X, len(labels))
     candidates = _check_candidates(candidates)
@@ -611,19 +616,22 @@ def tune(
     classes = np.unique(labels)
 
     tasks = [(params, fold) for params in candidates for fold in folds]
-    done = Parallel(n_jobs=n_jobs)(
+    calls = (
         delayed(_fit_and_test)(estimator, params, data, labels, classes, *fold, getpid())
         for params, fold in tasks
     )
     J = len(folds)
-    mistakes = np.array([wrong for _, wrong, _ in done], dtype=np.intp).reshape(-1, J).sum(axis=1)
-    index = int(mistakes.argmin())
-    held_out = np.empty((len(labels), len(classes)))
-    for (one, _, _), (a, b) in zip(done[index * J : (index + 1) * J], folds, strict=True):
-        held_out[b] = scores(one, _safe_split(one, data, labels, b, a)[0], len(a))
-    last = process_time()
-    final = _with(estimator, candidates[index]).fit(data, labels)
-    end = process_time()
+    with Log("tune", verbose, unit="fit", most=len(tasks) + 1) as log:
+        done = side_by_side(calls, n_jobs, log)
+        mistakes = np.array([wrong for _, wrong, _ in done], dtype=np.intp).reshape(-1, J).sum(axis=1)
+        index = int(mistakes.argmin())
+        held_out = np.empty((len(labels), len(classes)))
+        for (one, _, _), (a, b) in zip(done[index * J : (index + 1) * J], folds, strict=True):
+            held_out[b] = scores(one, _safe_split(one, data, labels, b, a)[0], len(a))
+        last = process_time()
+        final = _with(estimator, candidates[index]).fit(data, labels)
+        end = process_time()
+        log.tell(len(done) + 1)
     elsewhere = sum(seconds for _, _, seconds in done)
     return Tuned(
         index, dict(candidates[index]), mistakes, final, held_out, end - last, end - start + elsewhere
@@ -699,6 +707,7 @@ def nested(
     groups: ArrayLike | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    verbose: int | bool = 0,
 ) -> Nested:
     """Splits outside, folds inside, a choice of parameters in each (def-comparison-nested).
 
@@ -716,6 +725,8 @@ def nested(
     n_jobs : int or None
         How many splits are computed at once, through joblib; on a cluster the fits inside of a split are
         divided again. The result does not depend on it.
+    verbose : int or bool
+        As for :func:`tune`; the line counts splits.
 
     Returns
     -------
@@ -732,6 +743,7 @@ def nested(
     """
     _check_classifier(estimator)
     jobs(n_jobs)
+    verbose = verbosity(verbose)
     labels = _check_labels(y)
     data = _check_examples(X, len(labels))
     candidates = _check_candidates(candidates)
@@ -741,10 +753,12 @@ def nested(
     for j, (train, _) in enumerate(outer):
         inside = None if named is None else named[train]
         inner.append(folds(labels[train], parts, groups=inside, random_state=random_state + j))
-    rows = Parallel(n_jobs=n_jobs)(
+    calls = (
         delayed(_tune_and_test)(estimator, candidates, data, labels, *split, inside)
         for split, inside in zip(outer, inner, strict=True)
     )
+    with Log("nested", verbose, unit="split", most=len(outer)) as log:
+        rows = side_by_side(calls, n_jobs, log)
     mistakes, n_train, n_test, chosen, inner_mistakes = np.array(rows, dtype=np.intp).T
     return Nested(mistakes, n_train, n_test, chosen, inner_mistakes / n_train)
 

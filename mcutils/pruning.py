@@ -37,15 +37,27 @@ from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import PredefinedSplit
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from ._checks import array, divided, in_memory, integer, jobs, name_or_function, one_of, reals, switch
+from ._checks import (
+    array,
+    divided,
+    in_memory,
+    integer,
+    jobs,
+    name_or_function,
+    one_of,
+    reals,
+    switch,
+    verbosity,
+)
+from ._progress import Log, side_by_side
 from ._typing import Criterion
 from ._weights import example_weights, in_units, times_class_weight
 from .risk import check_costs
@@ -559,6 +571,7 @@ def prune_cv(
     rule: str = "1se",
     sample_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
+    verbose: int | bool = 0,
 ) -> CrossValidation:
     r"""Grow, find the sequence, and choose the penalty of a leaf by cross-validation.
 
@@ -586,6 +599,8 @@ def prune_cv(
         Weights, in growing, pruning and in the error.
     n_jobs : int, optional
         Folds at a time, as joblib understands it.
+    verbose : int or bool
+        1, or True: a line on stderr says how far the work is; 2: each report is a line of its own.
 
     Returns
     -------
@@ -608,6 +623,7 @@ def prune_cv(
         )
     one_of(rule, "rule", ("1se", "min"))
     jobs(n_jobs)
+    verbose = verbosity(verbose)
     X, labels = in_memory(X), column_or_1d(in_memory(y), warn=True)
     full = clone(estimator).fit(X, labels, sample_weight)
     weights = None if sample_weight is None else example_weights(sample_weight, len(labels))
@@ -619,10 +635,12 @@ def prune_cv(
     penalties = path.penalties[::-1] / (root or 1.0)
     means = np.concatenate([[np.inf], np.sqrt(penalties[1:] * penalties[:-1])])
     folds = _folds(cv, X, labels, m)
-    predictions = Parallel(n_jobs=n_jobs)(
+    calls = (
         delayed(_left_out)(estimator, X, labels, weights, full.classes_, criterion, means, *fold)
         for fold in folds
     )
+    with Log("prune_cv", verbose, unit="fold", most=len(folds)) as log:
+        predictions = side_by_side(calls, n_jobs, log)
     errors = np.full((m, len(penalties)), np.nan)
     for (_, test), predicted in zip(folds, predictions, strict=True):
         errors[test] = costs[codes[test][:, None], predicted]

@@ -268,8 +268,8 @@ class OneVsAll(LabelClassifier, BinaryReduction):
         (prop-reduction-signs).
     n_jobs : int or None
         How many classifiers are fitted at once, through joblib.
-    verbose : int
-        How much joblib reports of the progress of ``fit``.
+    verbose : int or bool
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -315,7 +315,7 @@ class OneVsAll(LabelClassifier, BinaryReduction):
         *,
         decoding: Literal["score", "sign"] = "score",
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | bool = 0,
     ):
         self.estimator = estimator
         self.decoding = decoding
@@ -412,8 +412,8 @@ class OneVsOne(BinaryReduction):
         Draws the random orders in ``fit``. It is not passed on: a random estimator has its own.
     n_jobs : int or None
         How many classifiers are fitted at once, through joblib.
-    verbose : int
-        How much joblib reports of the progress of ``fit``.
+    verbose : int or bool
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -477,7 +477,7 @@ class OneVsOne(BinaryReduction):
         bracket: Sequence[Any] | NDArray[Any] | int | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | bool = 0,
     ):
         self.estimator = estimator
         self.decoding = decoding

@@ -1,24 +1,39 @@
 """What a fit says with ``verbose``, and the values it keeps: ``history_``."""
 
+import inspect
 import io
 import pickle
 import re
 import sys
 import time
+from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.parallel import delayed
 
-from mcutils._progress import Log
+import mcutils
+from mcutils._progress import Log, side_by_side
 from mcutils.binary import BinarySVM, solve_svm
 from mcutils.boosting import AdaBoostMH
+from mcutils.comparison import folds, nested, tune
+from mcutils.display import PruningDisplay
+from mcutils.ecoc import OutputCode
+from mcutils.frontier import FilterTree, LabelTree
 from mcutils.perceptron import KernelPerceptron, MulticlassPerceptron
-from mcutils.softmax import SoftmaxRegression
+from mcutils.pruning import prune_cv
+from mcutils.rademacher import KernelBall, monte_carlo
+from mcutils.reduction import OneVsAll, OneVsOne
+from mcutils.softmax import SoftmaxRegression, WithProbabilities
 from mcutils.solver import CrammerSinger, WestonWatkins
 from mcutils.subgradient import SubgradientMachine
+from mcutils.tree import DecisionTree
 
 X, Y = load_iris(return_X_y=True)
 TWO = Y < 2
@@ -42,6 +57,55 @@ OTHERS = [
     KernelPerceptron("rbf", random_state=0),
 ]
 ALL = [*CERTIFYING, *OTHERS]
+GRID = [{"var_smoothing": v} for v in (1e-9, 1e-3)]
+
+
+def scored(kind, *arguments, **options):
+    return lambda **more: kind(*arguments, **options, **more).fit(X, Y).scores(X)
+
+
+def in_batches(**more):
+    model = OneVsAll(GaussianNB(), **more)
+    return model.partial_fit(X, Y, classes=[0, 1, 2]).scores(X)
+
+
+def calibrated(**more):
+    model = WithProbabilities(GaussianNB(), cv=3, random_state=0, **more)
+    return model.fit(X, Y).predict_proba(X)
+
+
+def of_costs(**more):
+    return FilterTree(GaussianNB(), **more).fit_costs(X, 1.0 - np.eye(3)[Y]).scores(X)
+
+
+# what joblib divides: a call whose results are compared, and its last line without the time
+DIVIDED = {
+    "OneVsAll": (scored(OneVsAll, GaussianNB()), "OneVsAll: fit 3/3"),
+    "OneVsAll.partial_fit": (in_batches, "OneVsAll: fit 3/3"),
+    "OneVsOne": (scored(OneVsOne, GaussianNB()), "OneVsOne: fit 3/3"),
+    "OutputCode": (scored(OutputCode, GaussianNB(), code="exhaustive"), "OutputCode: fit 3/3"),
+    "LabelTree": (scored(LabelTree, GaussianNB()), "LabelTree: fit 2/2"),
+    "FilterTree": (scored(FilterTree, GaussianNB()), "FilterTree: fit 2/2"),
+    "FilterTree.fit_costs": (of_costs, "FilterTree: fit 2/2"),
+    "WithProbabilities": (calibrated, "WithProbabilities: fit 4/4"),  # three folds and everything
+    "tune": (  # all candidates on three folds, and the best on everything
+        lambda **more: tune(GaussianNB(), GRID, X, Y, folds=folds(Y, 3), **more).held_out,
+        "tune: fit 7/7",
+    ),
+    "nested": (
+        lambda **more: nested(GaussianNB(), GRID, X, Y, n_splits=2, **more).mistakes,
+        "nested: split 2/2",
+    ),
+    "prune_cv": (lambda **more: prune_cv(DecisionTree(), X, Y, cv=3, **more).errors, "prune_cv: fold 3/3"),
+    "PruningDisplay.from_estimator": (
+        lambda **more: PruningDisplay.from_estimator(DecisionTree(), X, Y, cv=3, **more).result.errors,
+        "prune_cv: fold 3/3",
+    ),
+    "monte_carlo": (
+        lambda **more: monte_carlo(KernelBall(X @ X.T), 600, random_state=0, **more).value,
+        "monte_carlo: block 3/3",
+    ),
+}
 
 
 def fitted(model):
@@ -226,3 +290,116 @@ def test_functions_are_silent(capfd):
     with pytest.warns(ConvergenceWarning):
         solve_svm(X[TWO] @ X[TWO].T, 2 * Y[TWO] - 1, max_iter=1)
     assert capfd.readouterr() == ("", "")
+
+
+# -- what joblib divides ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DIVIDED)
+def test_what_is_divided_is_silent_unless_asked(name, capfd):
+    function, last = DIVIDED[name]
+    quiet = function()
+    assert capfd.readouterr() == ("", "")
+    with parallel_config(backend="threading"):
+        for n_jobs in (1, 2):
+            np.testing.assert_array_equal(function(verbose=True, n_jobs=n_jobs), quiet)
+            out, err = capfd.readouterr()
+            assert out == ""
+            first, *_, end = err.splitlines()
+            assert re.fullmatch(rf"{last.split(':')[0]}: started, \d+\.\d s", first)
+            assert re.fullmatch(rf"{last}, \d+\.\d s", end)
+
+
+@pytest.mark.parametrize("name", DIVIDED)
+@pytest.mark.parametrize("verbose", [-1, 0.5, "yes", None])
+def test_verbose_of_what_is_divided_is_checked(name, verbose):
+    with pytest.raises(ValueError, match="verbose must be True, False or an integer, at least 0, found"):
+        DIVIDED[name][0](verbose=verbose)
+
+
+@pytest.mark.parametrize("name", DIVIDED)
+def test_every_step_is_counted(name, capsys):
+    function, last = DIVIDED[name]
+    function(verbose=2)
+    stem, most = last.split("/")
+    stem = stem.rstrip("0123456789")
+    said = [re.sub(r", \d+\.\d s$", "", line) for line in capsys.readouterr().err.splitlines()]
+    assert said[1:] == [f"{stem}{done}/{most}" for done in range(1, int(most) + 1)]
+
+
+def late(number):
+    """The first is done last."""
+    time.sleep(0.1 if number == 0 else 0.0)
+    return number
+
+
+def refused(number):
+    if number == 4:
+        raise RuntimeError("I do not like this")
+    return number
+
+
+# the processes of multiprocessing give all results at the end, as Ray does
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_results_keep_their_order_and_errors_arrive(backend, verbose, capfd):
+    with parallel_config(backend=backend), Log("Some", verbose, unit="task", most=7) as log:
+        assert side_by_side(map(delayed(late), range(6)), 2, log, before=1) == list(range(6))
+        with pytest.raises(RuntimeError, match="I do not like this"):
+            side_by_side(map(delayed(refused), range(9)), 2, log)
+    assert ("Some: task" in capfd.readouterr().err) == bool(verbose)
+
+
+def test_the_line_goes_on_while_joblib_works(monkeypatch):
+    """In the order of the calls, each when it is there, not all at the end."""
+    log = Log("Some", 2, most=3)
+    seen = []
+    monkeypatch.setattr(log, "tell", lambda count: seen.append(("told", count)))
+    side_by_side(map(delayed(lambda number: seen.append(("done", number))), range(1, 4)), 1, log)
+    assert seen == [(what, number) for number in range(1, 4) for what in ("done", "told")]
+
+
+def test_nested_gives_its_tunes_no_verbose(capsys):
+    DIVIDED["nested"][0](verbose=2)
+    assert "tune" not in capsys.readouterr().err
+
+
+def public_callables(modules):
+    """All that is public, by name: functions, constructors and methods."""
+    for module in modules:
+        for name in module.__all__:
+            parts = {name: getattr(module, name)}
+            if inspect.isclass(parts[name]):
+                members = inspect.getmembers(parts[name])
+                parts = {f"{name}.{key}": part for key, part in members if key == "__init__" or key[0] != "_"}
+            for key, part in parts.items():
+                if inspect.isfunction(part) or inspect.ismethod(part):
+                    yield key.removesuffix(".__init__"), part
+
+
+SINGLE = {"best_stump"}  # one search, a round of AdaBoostMH
+
+
+def divided(modules):
+    """What takes ``n_jobs``, and whether it takes ``verbose``."""
+    known = {name: inspect.signature(function).parameters for name, function in public_callables(modules)}
+    return {name: "verbose" in known[name] for name in known.keys() - SINGLE if "n_jobs" in known[name]}
+
+
+def test_all_that_is_divided_has_verbose():
+    modules = [import_module(f"mcutils.{name}") for name in mcutils.MODULES]
+    assert [name for name, loud in divided(modules).items() if not loud] == []
+    assert divided(modules).keys() - {"AdaBoostMH"} <= DIVIDED.keys(), "DIVIDED has no line for it"
+
+
+def test_what_forgot_verbose_is_found():
+    class Box:
+        def __init__(self, n_jobs=None):
+            """Divides."""
+
+        @classmethod
+        def open(cls, X, n_jobs=None, verbose=0):
+            """Divides, and says so."""
+
+    module = SimpleNamespace(__all__=["Box"], Box=Box)
+    assert divided([module]) == {"Box": False, "Box.open": True}

@@ -65,6 +65,7 @@ class PruningDisplay(Display):
         rule: str = "1se",
         sample_weight: ArrayLike | None = None,
         n_jobs: int | None = None,
+        verbose: int | bool = 0,
         include_training: bool = True,
         ax: Any = None,
         **kwargs: Any,
@@ -77,7 +78,7 @@ class PruningDisplay(Display):
             Its parameters; it is not fitted itself, and need not be.
         X : (m, d) array-like or data frame
         y : (m,) array-like
-        cv, criterion, rule, sample_weight, n_jobs
+        cv, criterion, rule, sample_weight, n_jobs, verbose
             As in :func:`mcutils.pruning.prune_cv`.
         include_training : bool, default=True
             See :meth:`plot`.
@@ -90,7 +91,15 @@ class PruningDisplay(Display):
         PruningDisplay
         """
         result = prune_cv(
-            estimator, X, y, cv=cv, criterion=criterion, rule=rule, sample_weight=sample_weight, n_jobs=n_jobs
+            estimator,
+            X,
+            y,
+            cv=cv,
+            criterion=criterion,
+            rule=rule,
+            sample_weight=sample_weight,
+            n_jobs=n_jobs,
+            verbose=verbose,
         )
         return cls(result).plot(include_training=include_training, ax=ax, **kwargs)
 

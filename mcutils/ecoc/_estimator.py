@@ -42,8 +42,8 @@ class OutputCode(BinaryReduction):
         How many columns are fitted at once, through joblib.
     random_state : int, RandomState or None
         Draws the "dense" or "sparse" code. It is not passed on: a random estimator has its own.
-    verbose : int
-        How much joblib reports of the progress of ``fit``.
+    verbose : int or bool
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class OutputCode(BinaryReduction):
         decoding: LossLike = "hinge",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
+        verbose: int | bool = 0,
     ):
         self.estimator = estimator
         self.code = code

@@ -15,11 +15,12 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from .._base import Estimator, class_codes, codes_among
-from .._checks import array, in_memory, integer, jobs, reals, seed
+from .._checks import array, in_memory, integer, jobs, reals, seed, verbosity
+from .._progress import Log, side_by_side
 from .._reduction import LEAST_PROBABILITY, is_linear, selectable
 from .._routing import WeightRouter
 from .._typing import Bools, Floats, Ints
@@ -92,6 +93,7 @@ class _Tree(WeightRouter, ClassifierMixin, Estimator):
     order: Any
     random_state: Any
     n_jobs: int | None
+    verbose: int | bool
     classes_: NDArray[Any]
     order_: Ints
     children_: list[Ints]
@@ -103,6 +105,7 @@ class _Tree(WeightRouter, ClassifierMixin, Estimator):
         """The examples that weigh something, their classes as numbers, and their weights, None for all 1."""
         seed(self.random_state)
         jobs(self.n_jobs)
+        verbosity(self.verbose)
         base = self._base()
         if isinstance(base, type) or not hasattr(base, "fit"):
             raise ValueError(f"estimator must be a classifier or None, found {base!r}")
@@ -173,6 +176,9 @@ class _Tree(WeightRouter, ClassifierMixin, Estimator):
         for height in range(1, self.depth_ + 1):
             yield np.flatnonzero(self.rounds_ == height).tolist()
 
+    def _log(self) -> Log:
+        return Log(type(self).__name__, verbosity(self.verbose), unit="fit", most=len(self.children_))
+
     def _fit_nodes(
         self,
         nodes: Sequence[int],
@@ -180,16 +186,18 @@ class _Tree(WeightRouter, ClassifierMixin, Estimator):
         parts: Sequence[Sequence[Ints]],
         weights: Sequence[Floats | None],
         asked: Sequence[Ints],
+        log: Log,
     ) -> list[Ints]:
         """Classifiers that separate the parts of each node, and to which side each sends those who are asked.
 
         X is the same object in every task, so that joblib sends it to its workers once.
         """
         base, n_nodes = self._base(), len(self.children_)
-        done = Parallel(n_jobs=self.n_jobs)(
+        fits = (
             delayed(_fit_node)(base, f"node {node} of {n_nodes} (counted from 0)", X, *task)
             for node, *task in zip(nodes, parts, weights, asked, strict=True)
         )
+        done = side_by_side(fits, self.n_jobs, log, before=len(self.estimators_))
         self.n_examples_[nodes] = [sum(map(len, sides)) for sides in parts]
         self.estimators_ += [classifier for classifier, _ in done]
         return [sides for _, sides in done]
@@ -444,6 +452,8 @@ class FilterTree(_Tree):
         Draws the random order. It is not passed on: a random estimator has its own.
     n_jobs : int or None
         How many matches of a round are learnt at once, through joblib. The result does not depend on it.
+    verbose : int or bool
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -494,11 +504,13 @@ class FilterTree(_Tree):
         order: str | ArrayLike = "given",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        verbose: int | bool = 0,
     ):
         self.estimator = estimator
         self.order = order
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the classifiers of all matches, from the first round to the last.
@@ -520,12 +532,13 @@ class FilterTree(_Tree):
         X, codes, weights = self._prepare(X, y, sample_weight)
         self._grow(self._ordered(X, codes, weights), 2)
         alive = members(codes, len(self.classes_))
-        for nodes in self._levels():
-            parts = [[alive[child] for child in self.children_[node]] for node in nodes]
-            rows = [np.concatenate(two) for two in parts]
-            sent = self._fit_nodes(nodes, X, parts, [weights] * len(nodes), rows)
-            for two, among, sides in zip(parts, rows, sent, strict=True):
-                alive.append(among[sides == _numbers(two)])
+        with self._log() as log:
+            for nodes in self._levels():
+                parts = [[alive[child] for child in self.children_[node]] for node in nodes]
+                rows = [np.concatenate(two) for two in parts]
+                sent = self._fit_nodes(nodes, X, parts, [weights] * len(nodes), rows, log)
+                for two, among, sides in zip(parts, rows, sent, strict=True):
+                    alive.append(among[sides == _numbers(two)])
         self._stack(X)
         return self
 
@@ -566,19 +579,21 @@ class FilterTree(_Tree):
             raise ValueError(f"costs are weights of examples, but {base!r} does not take sample_weight")
         seed(self.random_state)
         jobs(self.n_jobs)
+        verbosity(self.verbose)
         X, every = selectable(X), np.arange(len(points))
         validate_data(self, X, reset=True, skip_check_array=True)
         check_consistent_length(X, points)
         self.classes_ = labels
         self._grow(self._ordered(X, every, None), 2)
         winners: list[Any] = list(range(k))
-        for nodes in self._levels():
-            pairs = [[winners[child] for child in self.children_[node]] for node in nodes]
-            leads = [points[every, second] - points[every, first] for first, second in pairs]
-            parts = [[np.flatnonzero(lead > 0), np.flatnonzero(lead < 0)] for lead in leads]
-            sent = self._fit_nodes(nodes, X, parts, [*map(np.abs, leads)], [every] * len(nodes))
-            for (first, second), sides in zip(pairs, sent, strict=True):
-                winners.append(np.where(sides == 1, second, first))
+        with self._log() as log:
+            for nodes in self._levels():
+                pairs = [[winners[child] for child in self.children_[node]] for node in nodes]
+                leads = [points[every, second] - points[every, first] for first, second in pairs]
+                parts = [[np.flatnonzero(lead > 0), np.flatnonzero(lead < 0)] for lead in leads]
+                sent = self._fit_nodes(nodes, X, parts, [*map(np.abs, leads)], [every] * len(nodes), log)
+                for (first, second), sides in zip(pairs, sent, strict=True):
+                    winners.append(np.where(sides == 1, second, first))
         self._stack(X)
         return self
 
@@ -633,6 +648,8 @@ class LabelTree(_Tree):
         Draws the random order. It is not passed on: a random estimator has its own.
     n_jobs : int or None
         How many nodes are learnt at once, through joblib. The result does not depend on it.
+    verbose : int or bool
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -680,12 +697,14 @@ class LabelTree(_Tree):
         order: str | ArrayLike = "confusion",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        verbose: int | bool = 0,
     ):
         self.estimator = estimator
         self.branching = branching
         self.order = order
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the classifiers of all nodes.
@@ -712,7 +731,9 @@ class LabelTree(_Tree):
             below.append(np.concatenate([below[child] for child in children]))
         every = range(len(self.children_))
         parts = [[below[child] for child in children] for children in self.children_]
-        self._fit_nodes(every, X, parts, [weights] * len(every), [np.empty(0, np.intp)] * len(every))
+        nobody = [np.empty(0, np.intp)] * len(every)
+        with self._log() as log:
+            self._fit_nodes(every, X, parts, [weights] * len(every), nobody, log)
         self._stack(X)
         return self
 

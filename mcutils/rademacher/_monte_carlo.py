@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
+from sklearn.utils.parallel import delayed
 
-from .._checks import generator, integer, jobs, number, reals, switch
+from .._checks import generator, integer, jobs, number, reals, switch, verbosity
+from .._progress import Log, side_by_side
 from .._typing import Floats, RandomState
 from ._families import Family, KnownFamily, Suprema, as_family, checked_suprema, in_range
 
@@ -59,6 +60,7 @@ def monte_carlo(
     confidence: float = 0.95,
     random_state: RandomState = None,
     n_jobs: int | None = None,
+    verbose: int | bool = 0,
 ) -> Estimate:
     r"""The empirical Rademacher complexity estimated from random signs, with a confidence interval.
 
@@ -101,6 +103,8 @@ def monte_carlo(
         Draws the signs.
     n_jobs : int or None
         How many blocks of draws are computed at once, through joblib. The signs do not depend on it.
+    verbose : int or bool
+        1, or True: a line on stderr says how far the work is; 2: each report is a line of its own.
 
     Returns
     -------
@@ -117,6 +121,7 @@ def monte_carlo(
     """
     known = as_family(family, m, n_signs)
     jobs(n_jobs)
+    verbose = verbosity(verbose)
     n = integer(n_draws, "n_draws", 1, feasible=_MOST_DRAWS)
     alpha = 1 - number(confidence, "confidence", above=0, below=1)
     if isinstance(known, KnownFamily):
@@ -138,11 +143,9 @@ def monte_carlo(
     entropy = generator(random_state).integers(2**63, size=2)
     seeds = np.random.SeedSequence([int(e) for e in entropy]).spawn(-(-n // _BLOCK))
     sizes = [_BLOCK] * (n // _BLOCK) + ([n % _BLOCK] if n % _BLOCK else [])
-    suprema = np.concatenate(
-        Parallel(n_jobs=n_jobs)(
-            delayed(_draw)(known, seed, size) for seed, size in zip(seeds, sizes, strict=True)
-        )
-    )
+    calls = (delayed(_draw)(known, seed, size) for seed, size in zip(seeds, sizes, strict=True))
+    with Log("monte_carlo", verbose, unit="block", most=len(sizes)) as line:
+        suprema = np.concatenate(side_by_side(calls, n_jobs, line))
     draws = suprema / known.m
     value = in_range(float(draws.mean()))
     standard_error = float(np.std(draws, ddof=1)) / sqrt(n) if n > 1 else float("nan")

@@ -11,11 +11,12 @@ from sklearn.utils import Tags, check_consistent_length, get_tags
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base import Estimator, class_codes, codes_among
-from .._checks import divided, in_memory, integer, jobs, one_of, seed
+from .._checks import divided, in_memory, integer, jobs, one_of, seed, verbosity
+from .._progress import Log, side_by_side
 from .._reduction import selectable
 from .._routing import WeightRouter
 from .._typing import Floats, Ints
@@ -53,6 +54,8 @@ class WithProbabilities(WeightRouter, ClassifierMixin, Estimator):
         Shuffles the folds. It is not passed on.
     n_jobs : int or None
         How many classifiers are trained at once, through joblib.
+    verbose : int or bool
+        1, or True: a line on stderr says how far the fit is; 2: each report is a line of its own.
 
     Attributes
     ----------
@@ -94,12 +97,14 @@ class WithProbabilities(WeightRouter, ClassifierMixin, Estimator):
         cv: Any = 5,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        verbose: int | bool = 0,
     ):
         self.estimator = estimator
         self.method = method
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the classifier, and fit the probabilities to scores of examples that were held out.
@@ -121,6 +126,7 @@ class WithProbabilities(WeightRouter, ClassifierMixin, Estimator):
         one_of(self.method, "method", ("temperature", "coupling"))
         seed(self.random_state)
         jobs(self.n_jobs)
+        verbose = verbosity(self.verbose)
         if isinstance(self.cv, Integral):
             integer(self.cv, "cv", 2)
         coupling = self.method == "coupling"
@@ -145,10 +151,12 @@ class WithProbabilities(WeightRouter, ClassifierMixin, Estimator):
         self.classes_, codes = class_codes(labels)
         folds = self._folds(labels, codes)
         tasks = [*folds, (np.arange(len(labels)), None)]
-        fits = Parallel(n_jobs=self.n_jobs)(
+        calls = (
             delayed(_train_and_score)(self.estimator, self.method, X, labels, weights, train, test)
             for train, test in tasks
         )
+        with Log(type(self).__name__, verbose, unit="fit", most=len(tasks)) as log:
+            fits = side_by_side(calls, self.n_jobs, log)
         for fitted, _ in fits:
             if not np.array_equal(fitted, self.classes_):
                 raise ValueError(
