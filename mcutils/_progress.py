@@ -106,8 +106,8 @@ class Log:
 def side_by_side(calls: Iterable[Any], n_jobs: int | None, log: Log, before: int = 0) -> list[Any]:
     """The results of delayed calls, which joblib divides, in their order; the log counts them.
 
-    ``before`` others are counted already. A result counts when all before it are there too: in the order of
-    completion, joblib can lose an error.
+    ``before`` others are counted already. A result counts when all before it are there too: where it gives
+    results in the order of completion, joblib 1.5 may end with an error of its own.
     """
     try:
         pool = Parallel(n_jobs=n_jobs, return_as="generator" if log.verbose else "list")
