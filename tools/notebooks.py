@@ -43,8 +43,6 @@ from tools.stored import ROOT
 FOLDERS = ("chapters", "recipes")
 
 SECONDS_A_CELL = 300
-# Between two cells a kernel waits for messages: with as many as there are processors, these would wait too.
-AT_ONCE = min(4, 1 + (os.cpu_count() or 1))
 
 # What numba compiles anew is no output of a notebook: kernels inherit this, forked ones and others.
 os.environ.setdefault("MCUTILS_QUIET", "1")
@@ -297,7 +295,7 @@ def execute_and_save(path: Path, nb: NotebookNode) -> float:
     return run.seconds
 
 
-def side_by_side(job: Callable[[Path], Any], paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
+def two_at_a_time(job: Callable[[Path], Any], paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
     """Yield each path with the result of `job`, or with the CellError that it raised."""
 
     def caught(path: Path) -> tuple[Path, Any]:
@@ -306,7 +304,7 @@ def side_by_side(job: Callable[[Path], Any], paths: Iterable[Path]) -> Iterator[
         except CellError as error:
             return path, error
 
-    with forked.prepared(), ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+    with forked.prepared(), ThreadPoolExecutor(max_workers=2) as pool:
         yield from pool.map(caught, paths)
 
 
@@ -326,7 +324,7 @@ def rewrite(path: Path) -> str:
 def write(paths: list[Path]) -> int:
     """Execute and rewrite; a notebook that raises is left as it was. Exit status."""
     failed = 0
-    for _, result in side_by_side(rewrite, paths):
+    for _, result in two_at_a_time(rewrite, paths):
         if isinstance(result, CellError):
             failed += 1
             print(f"{result}\n\nNot written: {result.headline}\n", file=sys.stderr)

@@ -156,7 +156,7 @@ def surroundings(command):
             MPLCONFIGDIR=os.path.join(build, "matplotlib"),
             SCIPY_ARRAY_API="1",  # read when scipy is imported: scikit-learn's checks want it
         )
-    if command not in ("lab", "bench"):  # chapters run side by side: on two cores, more threads would wait
+    if command not in ("lab", "bench"):  # chapters run two at a time: on two cores, more threads would wait
         variables["OMP_NUM_THREADS"] = "1"
     return variables
 

@@ -1,7 +1,7 @@
 """Sphinx extension: pages show outputs of the present code.
 
 Before Sphinx reads the chapters, those without stored outputs of the present helpers, data
-and pins (tools.stored) are executed, some at a time; the outputs then take the place of the
+and pins (tools.stored) are executed, two at a time; the outputs then take the place of the
 committed ones, which have no figures. myst-nb itself executes nothing: its cache does not
 see a change in mcutils.
 
@@ -46,7 +46,7 @@ def execute_what_is_stale(app: Sphinx, env: BuildEnvironment, docnames: list[str
     stale = [path for path in paths if not stored.load(path, notebooks.read(path))]
     for path in stale:
         logger.info("to be executed: %s", notebooks.shown(path))
-    for path, result in notebooks.side_by_side(
+    for path, result in notebooks.two_at_a_time(
         lambda p: notebooks.execute_and_save(p, notebooks.read(p)), stale
     ):
         if isinstance(result, notebooks.CellError):
