@@ -91,7 +91,6 @@ LEFT_OUT_BY_QUICK = (
     "small books built by tools that have not changed",
     "scikit-learn's checks of an estimator in further configurations",
     "each page at its other width, and in its other mode; most pages without scripts",
-    "folds of a page that are like its first of their kind, by the keyboard",
     "most pages of the package's modules and of the lectures, which are made alike",
     "most pages, and walks through what scripts do, where no tool, style or script has changed",
 )

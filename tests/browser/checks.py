@@ -103,15 +103,13 @@ def axe(page: Any, *rules: str) -> list[str]:
     return [f"{rule}: {', '.join(places)}" for rule, places in found]
 
 
-def folds(page: Any, quick: bool = False) -> list[str]:
-    """What is folded and Enter does not open; with `quick` one of each kind. What was opened stays open."""
+def folds(page: Any) -> list[str]:
+    """What no key reaches, and what Enter does not open, of each kind one. What was opened stays open."""
     names = page.evaluate("mcProbe.findFolds()")
     unreached, pressed = [], []
     number = -1
     while number is not None:
-        number, missed = page.evaluate(
-            "([from, quick]) => mcProbe.nextFold(from, quick)", [number + 1, quick]
-        )
+        number, missed = page.evaluate("(from) => mcProbe.nextFold(from)", number + 1)
         unreached += missed
         if number is not None:
             page.keyboard.press("Enter")
@@ -216,11 +214,10 @@ def switch(page: Any, mode: str) -> list[str]:
     return page.evaluate("(mode) => mcProbe.followsMode(mode)", mode)
 
 
-def visit(browser: Any, root: str, name: str, width: int, quick: bool = False) -> dict[str, list[str]]:
-    """All that is wrong with a page at a width, light and dark: findings by check.
+def visit(browser: Any, root: str, name: str, width: int, both: bool = True) -> dict[str, list[str]]:
+    """All that is wrong with a page at a width, in both modes or in that alone in which it is loaded.
 
-    By key every fold is opened where the page is wide, and one of each kind where it is narrow. With `quick`
-    in the mode alone in which it is loaded, and one fold of each kind.
+    The findings by check.
     """
     first, second = WIDTHS[width]
     context = browser.new_context(
@@ -262,14 +259,14 @@ def visit(browser: Any, root: str, name: str, width: int, quick: bool = False) -
         page.evaluate("mcProbe.slim()")
         page.evaluate("mcProbe.settled()")
         found["axe"] = axe(page)
-        if not quick:
+        if both:
             found["mode"] += switch(page, second)
             found["links"] += [f"{second}: {place}" for place in page.evaluate("mcProbe.links()")]
             # nothing but colours depends on the mode
             found["axe"] += [f"{second}: {place}" for place in axe(page, "color-contrast")]
         # last, on the small page that `slim` has left: each key press lays it out again
         page.evaluate("mcProbe.closeAgain()")
-        found["folds"] = folds(page, quick or width < 600)
+        found["folds"] = folds(page)
         return found | ear.findings()
     finally:
         context.close()

@@ -270,17 +270,17 @@ globalThis.mcProbe = (() => {
     return opener && document.activeElement === opener && opener.tabIndex >= 0 ? "closed" : "no focus";
   }
 
-  // The next fold, from a number on, that is to be opened by a key, and on the way those that no key reaches. With
-  // `quick` only the first of each kind; the others, which are `<details>` of the same class, open without one.
-  function nextFold(from, quick) {
+  // The next fold, from a number on, that is to be opened by a key, and on the way those that no key reaches. Of each
+  // kind the first; the others, which are `<details>` of the same class in a parent of the same class, open without one.
+  function nextFold(from) {
     const unreached = [];
     for (let number = from; number < foldable.length; number += 1) {
       const fold = foldable[number];
       const state = focusFold(number);
       if (state === "no focus") unreached.push(number);
       if (state !== "closed") continue;
-      const kind = `${fold.localName} ${fold.className}`;
-      if (!(quick && kinds.has(kind) && fold.localName === "details")) {
+      const kind = [fold, fold.parentElement].map((one) => `${one.localName}.${one.className}`).join(" in ");
+      if (!(kinds.has(kind) && fold.localName === "details")) {
         kinds.add(kind);
         return [number, unreached];
       }

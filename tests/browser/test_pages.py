@@ -49,6 +49,7 @@ def complain(found):
 def pytest_generate_tests(metafunc):
     """Each page at each width, and without scripts; of pages that one program makes alike, each at one width.
 
+    Wide, a page is light, and narrow, dark; at one of the widths, in turn, it is switched to the other mode.
     With --quick each page at one width, in one mode; every fifth without scripts; every fifth of those alike.
     Where no tool and no style has changed, of these the pages that have, and every third.
     """
@@ -61,19 +62,21 @@ def pytest_generate_tests(metafunc):
         return
     widths = list(checks.WIDTHS)
     in_turn = [*own, *alike[::5]] if quick else alike
-    visits = [(name, widths[n % len(widths)]) for n, name in enumerate(in_turn)]
+    visits = [(name, widths[n % len(widths)], not quick) for n, name in enumerate(in_turn)]
     if not quick:
-        visits += [(name, width) for name in own for width in widths]
+        visits += [
+            (name, width, width == widths[n % len(widths)]) for n, name in enumerate(own) for width in widths
+        ]
     else:
         visits = [
             pytest.param(*visit, marks=[pytest.mark.ci] if n % EVERY and not has_changed(visit[0]) else [])
             for n, visit in enumerate(visits)
         ]
-    metafunc.parametrize(("name", "width"), visits)
+    metafunc.parametrize(("name", "width", "both"), visits)
 
 
-def test_page(browser, root, name, width, request):
-    found = checks.visit(browser, root, name, width, request.config.getoption("--quick"))
+def test_page(browser, root, name, width, both):
+    found = checks.visit(browser, root, name, width, both)
     complain([f"{check}: {place}" for check, places in found.items() for place in places])
 
 

@@ -94,9 +94,8 @@ def test_a_visit_finds_what_is_planted(browser, planted, width, expected):
 
 
 @pytest.mark.ci
-def test_a_quick_visit_presses_fewer_keys(browser, planted):
-    found = checks.visit(browser, planted, "index.html", 1280, quick=True)
-    assert found["folds"] == EXPECTED["folds"]
+def test_a_visit_in_one_mode(browser, planted):
+    found = checks.visit(browser, planted, "index.html", 1280, both=False)
     assert not any(place.startswith("dark: ") for places in found.values() for place in places)
 
 
