@@ -26,8 +26,21 @@ PROBES = (HERE / "probes.js").read_text(encoding="utf-8")
 # Each mode is loaded at one width, and switched to at the other.
 WIDTHS = {1280: ("light", "dark"), 390: ("dark", "light")}
 
+# For the address bar of each context, which nobody sees, Chromium loads two pages of its own. The last list
+# that it is given counts, so Playwright's is repeated.
+WITHOUT = [
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup"),
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
+    *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),
+    *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect", "TcpPortRandomizationWin"),
+    *("OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch"),
+]
+
 # No name is looked up: a request to another host fails at once, with and without a network.
-FLAGS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+    "--disable-features=" + ",".join(WITHOUT),
+]
 
 
 def chromium() -> str | None:
