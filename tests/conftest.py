@@ -21,6 +21,7 @@ settings.register_profile(
 settings.register_profile(
     "explore", parent=settings.get_profile("default"), deadline=None, derandomize=False, max_examples=500
 )
+settings.register_profile("few", parent=settings.get_profile("repeatable"), max_examples=20)
 settings.load_profile("repeatable")
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,15 +60,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Run as where numba cannot be imported, without the tests that would take long.",
     )
     parser.addoption(
-        "--first-configurations",
+        "--again",
         action="store_true",
-        help="Of scikit-learn's checks, run those of the first configuration of each estimator in a file.",
+        help="All tests run elsewhere: leave out those that do not depend on a Python or a version, and "
+        "of scikit-learn's checks all but those of the first configuration of each estimator in a file.",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "ci: runs under CI, and where a tool or a test has changed")
+    config.addinivalue_line("markers", "once: of memory, chance or logic alone, left out with --again")
     config.addinivalue_line("markers", "compiler: takes seconds in plain Python, skipped with --no-compiler")
+    if config.getoption("--again"):
+        settings.load_profile("few")
     if config.getoption("--no-compiler"):
         assert "numba" not in sys.modules
         sys.modules["numba"] = None  # Python's way to forbid an import
@@ -81,20 +86,26 @@ def _tools_have_changed() -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With --quick, leave out the tests marked `ci` where no tool has changed, and further configurations."""
+    """With --quick leave out the tests marked `ci` if no tool has changed, with --again those marked `once`.
+
+    With either, further configurations.
+    """
     if config.getoption("--no-compiler"):
         for item in items:
             if item.get_closest_marker("compiler"):
                 item.add_marker(pytest.mark.skip(reason="takes long in plain Python"))
     quick = config.getoption("--quick", default=False)
-    if not (quick or config.getoption("--first-configurations")):
+    again = config.getoption("--again")
+    if not (quick or again):
         return
-    without_ci = quick and not _tools_have_changed()
+    without = {"once"} if again else set()
+    if quick and not _tools_have_changed():
+        without.add("ci")
     first: dict[tuple[str, type], object] = {}
     left_out = []
     for item in items:
         parameters = getattr(getattr(item, "callspec", None), "params", {})
-        if item.get_closest_marker("ci") and without_ci:
+        if any(item.get_closest_marker(mark) for mark in without):
             left_out.append(item)
         elif {"estimator", "check"} <= parameters.keys():
             estimator = parameters["estimator"]

@@ -407,6 +407,7 @@ def test_buckets_change_nothing(votes, monkeypatch):
 
 @pytest.mark.parametrize("votes", ["sign", "leaf"])
 @pytest.mark.compiler
+@pytest.mark.once
 def test_threads_change_nothing(votes):
     filters = list(warnings.filters)
     for X, y in samples():

@@ -219,6 +219,20 @@ def test_the_other_tests_do_not_look_at_the_site():
     assert "tests/browser" not in result.stdout
 
 
+@pytest.mark.ci
+def test_elsewhere_what_depends_on_no_version_is_left_out():
+    def collected(*options: str) -> set[str]:
+        command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *options, "tests/test_boosting.py"]
+        return set(
+            subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+        )
+
+    left_out = {f"tests/test_boosting.py::test_threads_change_nothing[{votes}]" for votes in ("sign", "leaf")}
+    everything = collected()
+    assert left_out < everything
+    assert {name for name in everything - collected("--again") if "::" in name} == left_out
+
+
 def test_ci_leaves_nothing_out_and_others_name_what_they_leave_out(monkeypatch, capsys):
     ran = {}
     monkeypatch.setattr(run, "check", lambda: 0)

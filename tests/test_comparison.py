@@ -96,6 +96,7 @@ def test_equal_differences_are_a_point():
 
 @pytest.mark.parametrize("J", [5, 10])
 @pytest.mark.parametrize("ratio", [(2, 1), (9, 1)])
+@pytest.mark.once
 def test_with_the_assumed_correlation_the_corrected_p_is_uniform(J, ratio):
     """Jointly normal, correlation n_test / (n_train + n_test): t is Student's; the naive one is wider."""
     n_train, n_test = ratio
@@ -113,6 +114,7 @@ def test_with_the_assumed_correlation_the_corrected_p_is_uniform(J, ratio):
     assert expected > 0.08
 
 
+@pytest.mark.once
 def test_resampling_makes_the_naive_t_reject_too_often():
     """Two classifiers of equal expected error, by symmetry: each cuts one of two features at the midpoint."""
     rng, m, J, n_test = np.random.default_rng(3), 60, 10, 20
@@ -187,6 +189,7 @@ def test_holm_of_nothing_and_of_impossible_numbers():
         holm([0.1, 1.5])
 
 
+@pytest.mark.once
 def test_a_family_keeps_its_level_where_its_members_alone_do_not():
     rng = np.random.default_rng(4)
     names, repetitions, missed, alone, claimed = range(6), 2000, 0, 0, 0
@@ -395,6 +398,7 @@ def test_nested_is_a_grid_search_inside_a_cross_validation():
         assert result.errors[j] == result.mistakes[j] / len(test)
 
 
+@pytest.mark.once
 def test_the_error_that_chose_is_too_small():
     """Labels that have nothing to do with X: nested errors are those of chance, the inner ones less."""
     rng = np.random.default_rng(5)

@@ -414,6 +414,7 @@ def abstain_regret(p, predicted):
 
 
 @pytest.mark.parametrize("surrogate", ["crammer_singer", "ova_hinge"])
+@pytest.mark.once
 def test_regret_with_abstention_is_bounded_for_every_threshold(surrogate):
     """On a grid of scores, and on scores at and just beyond the bar, where next to nothing is given away."""
     for threshold in (0.25, 0.5, 0.75) if surrogate == "crammer_singer" else (-0.5, 0.0, 0.5):

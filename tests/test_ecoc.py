@@ -605,6 +605,7 @@ def test_scores_near_the_end_of_the_range_are_decoded(name):
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.once
 def test_memory_beyond_the_scores_is_less_than_the_scores(name):
     scores = np.random.default_rng(0).normal(size=(300_000, 40))
     code = ecoc.dense(26, 40, random_state=0)

@@ -791,6 +791,7 @@ def test_costs_that_cannot_be_are_refused(model, costs, classes, message):
 
 
 @pytest.mark.compiler
+@pytest.mark.once
 def test_a_thousand_classes_are_learnt_and_separated():
     nature = prototypes(1000, random_state=5)
     X, y = nature.draw(20_000, 1)

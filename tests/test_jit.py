@@ -64,6 +64,7 @@ def plain(tmp_path_factory):
 
 @needs_numba
 @pytest.mark.parametrize("name", [*loops.EXACT, *loops.NEAR])
+@pytest.mark.once
 def test_the_results_are_the_same_without_numba(compiled, plain, name):
     tolerance = 0.0 if name in loops.EXACT else loops.TOLERANCE
     assert difference(plain["results"][name], compiled[name]) <= tolerance
@@ -117,6 +118,7 @@ def test_every_function_that_takes_a_loop_has_run(plain):
     ],
     ids=["eight bits", "a sign", "a type of numba"],
 )
+@pytest.mark.once
 def test_what_only_numba_computes_so_would_be_noticed(tmp_path, compiled, name, right, wrong, problem):
     shutil.copytree(FOLDER, tmp_path / "mcutils", ignore=shutil.ignore_patterns("__pycache__"))
     path = tmp_path / "mcutils" / "jit" / f"{name}.py"

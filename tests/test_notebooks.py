@@ -420,6 +420,19 @@ def test_mutants_can_be_left_out(tested: tuple[Path, str]):
     assert set(outcomes(run.stdout, "vacuous")) == {"Form", *(f"Cell {n}" for n in range(4)), "Sight"}
 
 
+@pytest.mark.ci
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
+@pytest.mark.parametrize(("options", "outcome"), [(["--forked"], "PASSED"), ([], "FAILED")])
+def test_kernels_can_be_forked(tested: tuple[Path, str], tmp_path: Path, options: list[str], outcome: str):
+    book = shutil.copytree(tested[0], tmp_path / "book")
+    prepared = notebooks.read(book / "chapters" / "toy.ipynb")
+    prepared.cells[IMPORT].source += '\nimport sys\n\nassert "numba" in sys.modules'
+    (book / "chapters" / "prepared.ipynb").write_text(notebooks.text(prepared), encoding="utf-8")
+    words = ("--nbval", "--no-mutants", "-rA", "--color=no", "chapters/prepared.ipynb")
+    run = python(book, "pytest", *options, *words)
+    assert outcomes(run.stdout, "prepared")["Cell 1"] == outcome
+
+
 # -- the setup cell ----------------------------------------------------------------------
 
 

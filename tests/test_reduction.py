@@ -682,6 +682,7 @@ class Means(ClassifierMixin, BaseEstimator):
         return X @ self.coef_ + self.intercept_
 
 
+@pytest.mark.once
 def test_two_hundred_classes_take_memory_for_their_classifiers_only():
     k, d = 200, 30
     X, y = make_blobs(8 * k, d, centers=k, random_state=0, cluster_std=0.5)

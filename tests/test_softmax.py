@@ -502,6 +502,7 @@ def test_factors_are_made_only_where_they_save_time(monkeypatch):
 
 
 @pytest.mark.parametrize("entries", [2**16, 60])
+@pytest.mark.once
 def test_products_in_single_precision_and_in_blocks_lead_to_the_same_optimum(monkeypatch, entries):
     X, y = scaled(load_wine)
     weights = np.random.default_rng(0).integers(0, 4, len(y)) * 10.0

@@ -332,6 +332,7 @@ def test_tiny_and_huge_penalties(loss, C):
 
 @pytest.mark.parametrize("loss", CLASSIFIERS)
 @pytest.mark.compiler
+@pytest.mark.once
 def test_gram_matrices_of_low_rank_and_a_large_penalty(loss):
     for trial in range(3):
         rng = np.random.default_rng(trial)
@@ -535,6 +536,7 @@ def test_precision(precision):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there a process does not say how much memory it took")
+@pytest.mark.once
 def test_the_memory_of_ten_thousand_examples():
     """A whole Gram matrix would take 800 MB, and the textbook's program 80 GB."""
     # the parent's memory counts in getrusage on Linux, but not in VmHWM

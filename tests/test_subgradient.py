@@ -185,6 +185,7 @@ def test_the_certificate_encloses_the_optimum_of_liblinear(average, C):
 
 @pytest.mark.parametrize("loss", hinge.HINGES)
 @pytest.mark.parametrize("average", ["all", "tail", "weighted", None])
+@pytest.mark.once
 def test_the_rate_holds_for_the_exact_expectation(loss, average):
     """Every sequence of five draws out of three examples."""
     X, y, k, lam = np.array([[1.0, 0.5], [-0.5, 1.0], [0.2, -0.9]]), np.array([0, 1, 2]), 3, 0.5
@@ -363,6 +364,7 @@ def test_the_three_intercepts(loss, average):
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("average", ["tail", "weighted"])
 @pytest.mark.parametrize("loss", hinge.HINGES)
+@pytest.mark.once
 def test_the_certificate_with_a_free_intercept_encloses_the_optimum_of_cvxopt(loss, average, sparse):
     """The primal programme: W, b (the last 0), and the losses of examples, or of examples and classes."""
     for trial in range(4):
@@ -884,6 +886,7 @@ print(model.t_, model.certificate_.gap, peak() - before)
 
 @pytest.mark.ci
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what a process allocates")
+@pytest.mark.once
 def test_a_table_larger_than_memory_is_learnt_from(tmp_path):
     table = tmp_path / "X.npy"
     try:

@@ -128,9 +128,8 @@ def main(pip_options: list[str]) -> int:
             constraints = Path(folder) / "lowest.txt"
             constraints.write_text("\n".join(pins), encoding="utf-8")
             interpreter, pip_options = found, ["--only-binary=:all:", "-c", str(constraints)]
-            # the lowest versions of some packages use what is deprecated in the newest of others; that each
-            # configuration passes scikit-learn's checks is tested with the newest
-            pytest_options = ["-W", "ignore::DeprecationWarning", "--first-configurations"]
+            # the lowest versions of some packages use what is deprecated in the newest of others
+            pytest_options = ["-W", "ignore::DeprecationWarning", "--again"]
         return test(interpreter, pip_options, pytest_options, os.path.join(folder, "environment"))
 
 

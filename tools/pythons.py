@@ -22,8 +22,9 @@ from tools.notebooks import FOLDERS
 
 PROMISED = [(3, minor) for minor in range(50) if run.refusal((3, minor), None) is None]
 
-# Mutants and further configurations of an estimator are left to the main Python: they are about logic.
-PYTEST = (*run.PYTEST, "-q", "--no-mutants")
+# What is about logic is left to the main Python: see conftest.py, tests/conftest.py. There each notebook has
+# a kernel of its own, which notices what it forgets to import.
+PYTEST = (*run.PYTEST, "-q", "--no-mutants", "--forked")
 
 
 def test(place: Place, numerics: dict[str, str]) -> int:
@@ -31,9 +32,11 @@ def test(place: Place, numerics: dict[str, str]) -> int:
     environment.ensure(place)
     variables = run.surroundings("test")
     variables.update(PATH=place.scripts + os.pathsep + variables["PATH"], VIRTUAL_ENV=str(place.folder))
-    runs = [(["--quick", *FOLDERS, *package.tests_and_examples()], variables)]
+    tests = ["--again", *package.tests_and_examples()]
+    runs = [(["--quick", *FOLDERS, *tests], variables)]
     if numerics:  # stored outputs may be those of the usual ones: all is executed
-        runs = [(["--quick", *package.tests_and_examples()], variables), ([*FOLDERS], variables | numerics)]
+        compiled = {name: value for name, value in numerics.items() if name.startswith("NUMBA_")}
+        runs = [(tests, variables | compiled), ([*FOLDERS], variables | numerics)]  # compiled once for both
     return max(
         subprocess.run([place.python, "-m", *PYTEST, *what], cwd=ROOT, env=env, check=False).returncode
         for what, env in runs

@@ -120,7 +120,7 @@ CI_TESTS = (
     ("lowest versions", ("tools.package", "--lowest")),
     (
         "without a compiler",
-        ("pytest", "-n", "2", "--dist", "loadscope", "--no-compiler")
+        ("pytest", "-n", "2", "--dist", "loadscope", "--no-compiler", "--again")
         + tuple("tests/test_" + name + ".py" for name in WITH_LOOPS),
     ),
 )
