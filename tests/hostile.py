@@ -354,7 +354,10 @@ def all_calls() -> dict[str, Call]:
         # LIBLINEAR, the base learner in some of them, has no end for weights of 1e300
         if "estimator" in model.arguments and name != "WithProbabilities":
             model.arguments["estimator"] = GaussianNB()
-    return {**calls(), **models}
+    functions = calls()
+    # drawing that of the default takes its time
+    functions["display.RegionsDisplay.from_estimator"].arguments["grid_resolution"] = 20
+    return {**functions, **models}
 
 
 def main(wanted: list[str]) -> None:
