@@ -419,6 +419,7 @@ def test_max_iter_bounds_the_steps(monkeypatch, whole, max_iter):
 
 
 @pytest.mark.compiler
+@pytest.mark.once
 def test_a_long_ascent_is_not_given_up():
     """600,000 steps. For many of them the gap does not shrink, while the dual rises."""
     X, y = make_classification(400, 20, n_informative=5, flip_y=0.1, random_state=0)

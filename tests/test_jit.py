@@ -70,6 +70,7 @@ def test_the_results_are_the_same_without_numba(compiled, plain, name):
     assert difference(plain["results"][name], compiled[name]) <= tolerance
 
 
+@pytest.mark.once
 def test_one_warning_reports_that_numba_is_missing(plain):
     ((category, message),) = plain["warnings"]
     assert category is RuntimeWarning
@@ -78,6 +79,7 @@ def test_one_warning_reports_that_numba_is_missing(plain):
     assert "install it" in message
 
 
+@pytest.mark.once
 def test_every_line_of_the_loops_has_run(plain):
     """Else a line that only numba understands would stay unseen."""
     for path in LOOPS:
@@ -95,6 +97,7 @@ def test_every_line_of_the_loops_has_run(plain):
         assert missed == [], path
 
 
+@pytest.mark.once
 def test_every_function_that_takes_a_loop_has_run(plain):
     users = [
         (str(path), min([node.lineno, *(one.lineno for one in node.decorator_list)]))
