@@ -25,6 +25,9 @@ _ROWS = 64
 # A working set begins with this many rows, and grows by this many.
 FIRST, _MORE = 512, 256
 
+# Kernel values of which use is made at once: about what stays near to the processor.
+_NEAR = 2**18
+
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -80,7 +83,11 @@ class RowCache:
         self.owner[at], self.places[new] = new, at
         for start in range(0, len(new), 128):  # the work space of a kernel stays small
             part = slice(start, start + 128)
-            self.rows[at[part]] = self.compute(new[part])
+            self.fill(at[part], new[part])
+
+    def fill(self, at: Ints, new: Ints) -> None:
+        """Compute rows in their places."""
+        self.rows[at] = self.compute(new)
 
     def bring(self, wanted: Ints) -> Ints:
         """The places of some rows, computed if need be. They replace those that were not used for longest."""
@@ -190,14 +197,20 @@ class WorkingSet(RowCache):
         m = X.shape[0]
         self.curvatures = kernel.diagonal(X) + shift
         self.points = X.astype(kind)
+        self.block = kernel._against(self.points)
         capacity = int(min(m, max(FIRST, 2**20 * room // (np.dtype(kind).itemsize * m))))
         super().__init__(np.empty((capacity, m), kind))
 
-    def compute(self, wanted: Ints) -> Floats:
-        values = self.kernel.block(self.points[wanted], self.points)
+    def fill(self, at: Ints, new: Ints) -> None:
+        if (np.diff(at) == 1).all():  # in place: new memory takes longer than the kernel
+            place = self.rows[at[0] : at[-1] + 1]
+            values = self.block(self.points[new], place)
+            if values is not place:
+                place[:] = values
+        else:
+            self.rows[at] = self.block(self.points[new])
         if self.shift:
-            values += values.dtype.type(self.shift)
-        return values
+            self.rows[at] += self.rows.dtype.type(self.shift)
 
     def doubled(self) -> "WorkingSet":
         """The same with rows in double precision."""
@@ -225,15 +238,38 @@ class WorkingSet(RowCache):
         return self.kernel.gram(points) + self.shift
 
     def product(self, beta: Floats) -> Floats:
-        used = np.flatnonzero(beta.any(axis=1))
         scores = np.zeros(beta.shape)
+        is_used = beta.any(axis=1)
+        used, others = np.flatnonzero(is_used), np.flatnonzero(~is_used)
         if len(used):
-            points, weights = self.X[used], beta[used]
-            for rows, part in self.kernel.blocks(self.X, points, size=512):
-                scores[rows] = part @ weights
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # refused below
+                self._fill_scores(used, others, beta[used], scores)
+            self.kernel._refuse_infinite(scores)
             if self.shift:
-                scores += self.shift * weights.sum(axis=0)
+                scores += self.shift * beta.sum(axis=0)
         return scores
+
+    def _fill_scores(self, used: Ints, others: Ints, weights: Floats, scores: Floats) -> None:
+        """The scores of the examples with coefficients, by half of their kernel values, and of the others."""
+        # other kernels, and sparse points, are prepared anew for each block: fewer and larger ones then
+        near = self.kernel.name == "rbf" and not issparse(self.X)
+        points, size = self.X[used], max(64, _NEAR // len(used)) if near else BLOCK
+        block, work = self.kernel._against(points), np.empty(size * len(used))
+
+        def values(rows: Any, first: int = 0) -> Floats:
+            shape = (rows.shape[0], len(used) - first)
+            return block(rows, work[: shape[0] * shape[1]].reshape(shape), first)
+
+        own = np.zeros(weights.shape)
+        for start in range(0, len(used), size):
+            stop = min(start + size, len(used))
+            part = values(points[start:stop], start)
+            own[start:stop] += part @ weights[start:]
+            own[stop:] += part[:, stop - start :].T @ weights[start:stop]
+        scores[used] = own
+        for start in range(0, len(others), size):
+            rows = others[start : start + size]
+            scores[rows] = values(self.X[rows]) @ weights
 
 
 class LinearGram:

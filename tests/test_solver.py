@@ -438,6 +438,25 @@ def test_rows_are_computed_as_they_are_touched(loss, monkeypatch):
     assert wide.certificate_.dual <= narrow.certificate_.primal
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    "one", [kernel.rbf(0.3), kernel.polynomial(3, b=1.0), kernel.linear + 2.0 * kernel.rbf(0.1)]
+)
+def test_rows_and_scores_of_a_working_set_are_those_of_the_whole_matrix(one, sparse, monkeypatch):
+    monkeypatch.setattr(_rows, "_NEAR", 1)
+    monkeypatch.setattr(_rows, "BLOCK", 64)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)) + 5
+    beta = rng.normal(size=(400, 4)) * (rng.uniform(size=400) < 0.6)[:, None]
+    whole = one.gram(X) + 1.0
+    part = _rows.WorkingSet(one, csr_array(X) if sparse else X, 1.0, np.float64, room=64)
+    np.testing.assert_allclose(part.product(beta), whole @ beta, rtol=1e-10, atol=1e-12 * whole.max())
+    chosen = np.r_[3:140, 300, 299]
+    part.take(chosen, np.zeros(400))
+    np.testing.assert_allclose(part.rows[part.places[chosen]], whole[chosen], rtol=1e-10)
+    assert not part.product(np.zeros((400, 4))).any()
+
+
 def counted(monkeypatch, most):
     """Count the rows that are computed, and refuse more than this: an endless loop would never be seen."""
     rows = [0]
