@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from mcutils import _rows, dual, kernel
 from mcutils.hinge import HingeProblem, _problem
 from mcutils.jit import multiclass as jit
-from mcutils.solver import CrammerSinger, WestonWatkins, solve_block, solve_interior, solve_qp
+from mcutils.solver import CrammerSinger, WestonWatkins, _ascent, solve_block, solve_interior, solve_qp
 
 CLASSIFIERS = {"crammer_singer": CrammerSinger, "weston_watkins": WestonWatkins}
 SOLVERS = {"block": solve_block, "interior": solve_interior, "qp": solve_qp}
@@ -455,6 +455,59 @@ def test_rows_and_scores_of_a_working_set_are_those_of_the_whole_matrix(one, spa
     part.take(chosen, np.zeros(400))
     np.testing.assert_allclose(part.rows[part.places[chosen]], whole[chosen], rtol=1e-10)
     assert not part.product(np.zeros((400, 4))).any()
+
+
+@pytest.fixture
+def moves_alone(monkeypatch):
+    """How often an example was moved while the others waited, a number for each block; checks all scores."""
+    moves, move = [], _ascent._Block.move
+
+    def counting(block, violated, before, enough, most, beta, scores, upper, lower):
+        moves.append(move(block, violated, before, enough, most, beta, scores, upper, lower))
+        np.testing.assert_allclose(scores.T, block.gram.product(beta), rtol=1e-3, atol=1e-3)
+        return moves[-1]
+
+    monkeypatch.setattr(_ascent._Block, "move", counting)
+    return moves
+
+
+@pytest.mark.parametrize("loss", CLASSIFIERS)
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.compiler
+def test_examples_that_move_alone_reach_the_same_optimum(loss, precision, moves_alone, monkeypatch):
+    X, y = three_heaps(1200)
+    model = CLASSIFIERS[loss](C=10, kernel="rbf", tol=1e-3, precision=precision)
+    alone = clone(model).fit(X, y)
+    assert sum(moves_alone) > 0
+    monkeypatch.setattr(_ascent, "_FEW", 0)
+    moves_alone.clear()
+    together = model.fit(X, y)
+    assert sum(moves_alone) == 0
+    assert alone.converged_
+    assert together.converged_
+    assert alone.certificate_.dual <= together.certificate_.primal
+    assert together.certificate_.dual <= alone.certificate_.primal
+
+
+@pytest.mark.compiler
+def test_what_is_wrong_with_the_scores_of_the_others_does_not_reach_the_certificate(monkeypatch):
+    move = _ascent._Block.move
+
+    def spoiling(self, violated, before, enough, most, beta, scores, upper, lower):
+        moved = move(self, violated, before, enough, most, beta, scores, upper, lower)
+        scores *= 1 + 0.1 * (moved > 0)
+        return moved
+
+    monkeypatch.setattr(_ascent._Block, "move", spoiling)
+    X, y = three_heaps(1200)
+    model = CrammerSinger(C=10, kernel="rbf", fit_intercept=False, tol=1e-3, max_iter=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    true = HingeProblem(y, C=10).certificate(model.beta_, model.kernel_.gram(X) @ model.beta_)
+    assert model.certificate_.primal == pytest.approx(true.primal, rel=1e-9)
+    assert model.certificate_.dual == pytest.approx(true.dual, rel=1e-9)
+    assert model.converged_ == (true.gap <= 1e-3)
 
 
 def counted(monkeypatch, most):

@@ -23,6 +23,12 @@ _GREED = 0.6  # a sweep moves examples whose violation is more than this part of
 # has. When the cache is full, a quarter of the set is exchanged instead.
 _SHARE, _SHRUNK = 0.5, 0.5
 
+# When the working set is as it should be, the gap falls by stages, to _FALLS of what it was. Examples whose
+# violation is more than _TINY of the largest move alone, if they are at most _FEW of all, and if the stage
+# before has moved as many: their kernel values are copied first.
+_FALLS, _TINY, _FEW = 0.3, 1e-3, 0.4
+_FIRST_STAGE = 0.1  # relative gap
+
 # Newton steps on the free multipliers
 _NEWTON = 1500  # the most free multipliers for which a step is taken
 _MOVE = 5.0  # the cost of moving one example, in operations for each example of the sample
@@ -54,15 +60,93 @@ class _Progress:
         return self.idle > 25
 
 
+class _Block:
+    """Examples that move while all others wait.
+
+    For each class a move takes as many operations as there are examples in the block. What all moves did to
+    the scores of the others follows once.
+    """
+
+    def __init__(self, gram: WholeGram | WorkingSet, problem: HingeProblem, curvatures: Floats):
+        self.gram, self.problem, self.curvatures = gram, problem, curvatures
+        self.columns = np.empty(0, np.intp)
+
+    def move(
+        self,
+        violated: Floats,
+        before: int,
+        enough: float,
+        most: int,
+        beta: Floats,
+        scores: Floats,
+        upper: Floats,
+        lower: Floats,
+    ) -> int:
+        """Move those of the working set that violate, if they are few, until the gap is small enough.
+
+        Parameters are those of the loop :func:`mcutils.jit.multiclass.climb`, which overwrites the last four.
+
+        Returns
+        -------
+        int
+            How often an example was moved; 0 if moving all at once is better.
+        """
+        from ..jit import multiclass as jit
+
+        gram, problem = self.gram, self.problem
+        inside = violated * gram.member
+        wanted = np.flatnonzero(inside > _TINY * inside.max())
+        if not 0 < len(wanted) <= min(_FEW * len(inside), before):
+            return 0
+        there = gram.member[self.columns].all() and np.isin(wanted, self.columns).all()
+        if not there or len(self.columns) > 1.5 * len(wanted):
+            self.columns = wanted
+            self.square = gram.rows[np.ix_(gram.places[wanted], wanted)]
+        c = self.columns
+        own, labels, penalties = beta[c], problem.labels[c], problem.penalties[c]
+        near, above, below = (np.ascontiguousarray(table[:, c]) for table in (scores, upper, lower))
+        all_of_them, every = np.ones(len(c), scores.dtype), problem.loss == "weston_watkins"
+        primal, _, _ = jit.values(near, labels, penalties, problem.costs, every, own, all_of_them)
+        moved: int
+        moved, *_ = jit.climb(
+            self.square,
+            np.arange(len(c)),
+            all_of_them,
+            self.curvatures[c],
+            labels,
+            penalties,
+            problem.costs,
+            every,
+            _GREED,
+            enough / max(1.0, primal),
+            1.0,
+            0.0,
+            most,
+            own,
+            near,
+            above,
+            below,
+            np.empty_like(all_of_them),
+        )
+        change = (own - beta[c]).astype(scores.dtype)
+        beta[c], upper[:, c], lower[:, c] = own, above, below
+        changed = np.flatnonzero(change.any(axis=1))
+        for start in range(0, len(changed), 128):
+            part = changed[start : start + 128]
+            scores += change[part].T @ gram.rows[gram.places[c[part]]]
+        return moved
+
+
 def climb(
     gram: WholeGram | WorkingSet, problem: HingeProblem, tol: float, max_iter: int, beta: Floats, log: Log
 ) -> tuple[Floats, Certificate]:
     """The block ascent of a kernel classifier.
 
-    Each round moves examples, and changes the working set in between. It ends where the gap is small, where
-    nothing moves or where enough was moved, with the certificate and Newton's steps. All loops end: between
-    two changes of the working set an example moves, moves and changes are counted, rounds too, and rounds
-    without progress are few.
+    Each round moves examples, and changes the working set in between. Once the gap is due to the working set,
+    it falls by stages, and where few examples violate these move alone (:class:`_Block`). A round ends where
+    the gap is small, where nothing moves or where enough was moved, with the certificate and Newton's steps.
+    All loops end: between two changes of the working set an example moves, moves and changes are counted,
+    rounds too, and rounds without progress are few.
     """
     from ..jit import multiclass as jit
 
@@ -83,7 +167,10 @@ def climb(
         before, entered = steps, 0
         by_class = np.ascontiguousarray(scores.T, dtype=kind)
         jit.open_sides(beta, labels, penalties, costs, every, upper, lower)
+        block, alone, moved = _Block(gram, problem, curvatures), False, 0
+        target, since = max(goal, _FIRST_STAGE if m > _rows.FIRST else 0.0), steps
         while True:
+            most = min(budget - (steps - since), left - steps)
             done, primal, dual, outside = jit.climb(
                 gram.rows,
                 gram.places,
@@ -94,10 +181,10 @@ def climb(
                 costs,
                 every,
                 _GREED,
-                goal,
+                target,
                 _SHARE,
                 _SHRUNK,
-                min(budget, left - steps),
+                0 if alone else most,  # after a block only a look
                 beta,
                 by_class,
                 upper,
@@ -105,16 +192,27 @@ def climb(
                 violated,
             )
             steps += done
-            gap = primal - dual
+            moved = moved if alone else done
+            gap, size = primal - dual, max(1.0, primal)
             log.values(ceil(steps / m), primal, dual)
-            if gap <= goal * max(1.0, primal) or steps >= left or not outside > _SHARE * gap:
+            if gap <= goal * size or steps >= left:
                 break
-            if entered and not done:  # nothing could be done with those that entered
+            reached, target = gap <= target * size, max(goal, _FALLS * gap / size)
+            if entered and not moved and reached:  # those that entered have their turn
+                continue
+            if outside > _SHARE * gap:
+                if entered and not moved:  # nothing could be done with those that entered
+                    break
+                entered, alone = gram.more(violated), False
+                if not entered:
+                    break
+                steps += entered
+                since = steps
+                continue
+            if not reached and not alone:  # nothing moves, or enough was moved
                 break
-            entered = gram.more(violated)
-            if not entered:
-                break
-            steps += entered
+            moved = block.move(violated, moved, target * size, most - done, beta, by_class, upper, lower)
+            steps, alone = steps + moved, moved > 0
         beta = tidy(problem, beta)
         scores = gram.product(beta)
         certificate = certified(problem, beta, scores, gram.curvatures, max(1, ceil(steps / m)))

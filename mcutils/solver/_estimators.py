@@ -296,9 +296,9 @@ class CrammerSinger(_CertifiedSVM):
         Of the kernel rows of the solver "block". "auto" is single for ``tol`` from 1e-4. The certificate is
         computed in double precision in any case; where single cannot reach ``tol``, double goes on.
     cache_size : float, default=256
-        The most memory for kernel rows, in MiB; at least 512 rows are kept. A row of the Gram matrix is
-        computed when its example joins the working set. When the cache is full, a quarter of the set is
-        exchanged after each use, and the fit takes longer.
+        The most memory for kernel rows, in MiB; at least 512 rows are kept. Copies of parts of them take at
+        most 40 % more. A row of the Gram matrix is computed when its example joins the working set. When the
+        cache is full, a quarter of the set is exchanged after each use, and the fit takes longer.
     check_kernel : bool, default=False
         Whether the whole Gram matrix is computed first, and refused if it has a negative eigenvalue. Without
         this only what is met is refused.
