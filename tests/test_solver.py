@@ -19,7 +19,15 @@ from sklearn.svm import LinearSVC
 from mcutils import _rows, dual, kernel
 from mcutils.hinge import HingeProblem, _problem
 from mcutils.jit import multiclass as jit
-from mcutils.solver import CrammerSinger, WestonWatkins, _ascent, solve_block, solve_interior, solve_qp
+from mcutils.solver import (
+    CrammerSinger,
+    WestonWatkins,
+    _ascent,
+    _joint,
+    solve_block,
+    solve_interior,
+    solve_qp,
+)
 
 CLASSIFIERS = {"crammer_singer": CrammerSinger, "weston_watkins": WestonWatkins}
 SOLVERS = {"block": solve_block, "interior": solve_interior, "qp": solve_qp}
@@ -318,6 +326,87 @@ def test_sparse_and_dense_are_one(loss):
 
 @pytest.mark.parametrize("loss", CLASSIFIERS)
 @pytest.mark.parametrize("C", [1e-6, 1e3, 1e4, 1e6])
+def spread(every):
+    """A problem with costs and weights for which no class is settled early; and its examples."""
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 4
+    X = rng.normal(size=(300, 5)) + rng.normal(size=(4, 5))[y]
+    cost = rng.uniform(0.5, 2, size=(4, 4)) * (1 - np.eye(4))
+    loss = "weston_watkins" if every else "crammer_singer"
+    return X, HingeProblem(y, loss=loss, C=3.0, cost=cost, sample_weight=rng.uniform(0, 2, size=300))
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_joint_steps_have_the_gradient_and_the_curvature_of_their_function(every):
+    X, problem = spread(every)
+    rng = np.random.default_rng(1)
+    zero = np.zeros((300, 4))
+    joint = _joint.Joint(X, problem, zero, (X**2).sum(axis=1), 10)
+    W, way = rng.normal(size=(2, 4, 5))
+    step = 1e-6
+    here, before, after = (joint.at(V, X @ V.T) for V in (W, W - step * way, W + step * way))
+    assert here.free.any()
+    assert not here.free.all()
+    assert (after.value - before.value) / (2 * step) == pytest.approx(np.vdot(here.gradient, way), rel=1e-6)
+    hessian = np.zeros((4, 5, 4, 5))
+    jit.add_curvature(X, here.free, joint.price, hessian)
+    again = np.zeros_like(hessian)
+    jit.add_curvature.py_func(X, here.free, joint.price, again)
+    np.testing.assert_allclose(again, hessian, atol=1e-10)
+    square = hessian.reshape(20, 20)
+    square = np.tril(square) + np.tril(square, -1).T + np.eye(20)
+    change = (after.gradient - before.gradient) / (2 * step)
+    np.testing.assert_allclose((square @ way.ravel()).reshape(4, 5), change, rtol=1e-5, atol=1e-3)
+    assert here.primal == pytest.approx(problem.objective(W, X))
+    np.testing.assert_allclose(here.best.sum(axis=1), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["crammer_singer", "weston_watkins"])
+@pytest.mark.parametrize("tol", [1e-3, 1e-9])
+def test_joint_steps_and_passes_find_one_optimum(loss, tol, monkeypatch):
+    X, problem = spread(loss == "weston_watkins")
+    name = {"crammer_singer": CrammerSinger, "weston_watkins": WestonWatkins}[loss]
+    values, visits = [], []
+    for most in (0, _joint.MOST):
+        monkeypatch.setattr(_ascent, "MOST", most)
+        model = name(C=30.0, cost=problem.costs, tol=tol).fit(X, problem.labels)
+        assert model.converged_
+        assert model.certificate_.gap <= tol
+        values.append(model.certificate_.primal)
+        visits.append(model.n_iter_)
+    assert values[0] == pytest.approx(values[1], rel=2 * tol)
+    assert visits[1] < visits[0] / 2
+
+
+def test_max_iter_bounds_joint_steps():
+    X, problem = spread(False)
+    for max_iter in range(10, 40, 3):
+        with pytest.warns(ConvergenceWarning, match=f"after {max_iter} iterations"):
+            model = CrammerSinger(C=30.0, tol=1e-14, max_iter=max_iter).fit(X, problem.labels)
+        assert model.n_iter_ == max_iter
+
+
+def test_joint_steps_with_a_wrong_curvature_are_certified_all_the_same(monkeypatch):
+    X, problem = spread(False)
+    called = []
+
+    def wrong(X, free, nearness, hessian):
+        called.append(1)
+        hessian -= (
+            2.0 * np.eye(hessian.shape[0] * hessian.shape[1]).reshape(hessian.shape) * (len(called) % 2)
+        )
+
+    monkeypatch.setattr(jit, "add_curvature", wrong)
+    model = CrammerSinger(C=30.0, tol=1e-4).fit(X, problem.labels)
+    assert called
+    assert model.converged_
+    assert model.certificate_.primal == pytest.approx(
+        HingeProblem(problem.labels, C=30.0).objective(
+            np.column_stack([model.coef_, model.intercept_]), np.column_stack([X, np.ones(300)])
+        )
+    )
+
+
 @pytest.mark.compiler
 def test_tiny_and_huge_penalties(loss, C):
     """Few features and large C: single rows creep, and Newton's steps end it."""

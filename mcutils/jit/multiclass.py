@@ -439,14 +439,14 @@ def dense(
 
     Returns
     -------
-    passes, kept, visits : int
-        How many passes were made, examples are kept, examples were visited.
+    passes, kept, visits, products : int
+        How many passes were made, examples are kept, examples were visited, scores were computed.
     settled : bool
         Whether the last pass had no larger violation.
     """
     k, d = W.shape
     appeal, own, moved = np.empty(k), np.empty(k), np.empty(k)
-    margin, visits = np.inf, 0
+    margin, visits, products = np.inf, 0, 0
     for count in range(most):
         shuffle(order, kept, state)
         visits += kept
@@ -454,6 +454,7 @@ def dense(
         for q in range(n_visit):
             i = order[q]
             x, classes, n = X[i], active[i], counts[i]
+            products += n
             for a in range(n):
                 row, score = W[classes[a]], 0.0
                 for j in range(d):
@@ -485,11 +486,11 @@ def dense(
                     for j in range(d):
                         row[j] += change * x[j]
         if worst <= accuracy or kept == 0:
-            return count + 1, kept, visits, True
+            return count + 1, kept, visits, products, True
         if gap <= enough and visits >= least:
-            return count + 1, kept, visits, False
+            return count + 1, kept, visits, products, False
         margin = worst
-    return most, kept, visits, False
+    return most, kept, visits, products, False
 
 
 @sums_in_any_order
@@ -527,7 +528,7 @@ def sparse(
     """
     k = len(W)
     appeal, own, moved = np.empty(k), np.empty(k), np.empty(k)
-    margin, visits = np.inf, 0
+    margin, visits, products = np.inf, 0, 0
     for count in range(most):
         shuffle(order, kept, state)
         visits += kept
@@ -535,6 +536,7 @@ def sparse(
         for q in range(n_visit):
             i = order[q]
             first, last, classes, n = ends[i], ends[i + 1], active[i], counts[i]
+            products += n
             for a in range(n):
                 row, score = W[classes[a]], 0.0
                 for p in range(first, last):
@@ -566,11 +568,11 @@ def sparse(
                     for p in range(first, last):
                         row[indices[p]] += change * data[p]
         if worst <= accuracy or kept == 0:
-            return count + 1, kept, visits, True
+            return count + 1, kept, visits, products, True
         if gap <= enough and visits >= least:
-            return count + 1, kept, visits, False
+            return count + 1, kept, visits, products, False
         margin = worst
-    return most, kept, visits, False
+    return most, kept, visits, products, False
 
 
 @compiled
@@ -688,3 +690,106 @@ def settle(appeal, own, beta, label, penalty, costs, every, margin, classes, n):
         else:
             a += 1
     return n, true, (worst if every else max(0.0, high - low)), excess
+
+
+# ---------------------------------------------------------------------------------------------------
+# Linear scores: all examples at once
+
+
+@compiled
+def best_near(scores, beta, labels, penalties, costs, every, nearness, moved, free):
+    r"""The best row of every example for given scores, with a price on its distance from the row as it is.
+
+    It minimises :math:`\langle a_i, b \rangle + \frac\tau2 \|b - \beta_i\|^2` over the rows b that are
+    allowed: the subproblem of :func:`simplex_step` and :func:`box_step`, of curvature :math:`\tau`.
+
+    Parameters
+    ----------
+    scores, beta : (m, k) arrays
+    labels, penalties, costs, every
+        As in :func:`climb`.
+    nearness : float
+        :math:`\tau`, positive.
+    moved : (m, k) array
+        Filled: the best rows.
+    free : (m, k) bool array
+        Filled: the coefficients between their bounds, where at least two of a row are.
+
+    Returns
+    -------
+    paid, least, linear, distance : float
+        The losses of the scores, the sum of the minima, :math:`\sum_{ir} \Delta(y_i, r) b_{ir}`, and the sum
+        of the :math:`\|b_i - \beta_i\|^2`.
+    """
+    m, k = scores.shape
+    appeal = np.empty(k)
+    paid = least = linear = distance = 0.0
+    for i in range(m):
+        true, penalty, own, best = labels[i], penalties[i], beta[i], moved[i]
+        for r in range(k):
+            appeal[r] = scores[i, r] + costs[true, r]
+        if every:
+            box_step(appeal, own, true, penalty, nearness, best)
+        else:
+            simplex_step(appeal, own, true, penalty, nearness, best)
+        n, loss, apart = 0, 0.0, 0.0
+        for r in range(k):
+            ahead = appeal[r] - appeal[true]
+            loss = loss + max(0.0, ahead) if every else max(loss, ahead)
+            least += appeal[r] * best[r]
+            linear += costs[true, r] * best[r]
+            apart += (best[r] - own[r]) ** 2
+            if every:
+                inside = r != true and -penalty < best[r] and best[r] < 0.0
+            else:
+                inside = best[r] < (penalty if r == true else 0.0)
+            free[i, r] = inside
+            n += inside
+        if every and n > 0:
+            free[i, true] = True
+            n += 1
+        if n < 2:
+            free[i] = False
+        paid += penalty * loss
+        distance += apart
+    return paid, least + 0.5 * nearness * distance, linear, distance
+
+
+@sums_in_any_order
+def add_curvature(X, free, nearness, hessian):
+    r"""Add what the examples contribute to the curvature at :func:`best_near`, below the diagonal.
+
+    That of an example with the set F of free coefficients is :math:`\frac1\tau (I_F - \frac1{|F|} 1_F
+    1_F^\top) \otimes x_i x_i^\top`.
+
+    Parameters
+    ----------
+    X : (m, d) array
+    free : (m, k) bool array
+        In each row none or at least two.
+    nearness : float
+        :math:`\tau`.
+    hessian : (k, d, k, d) array
+        The blocks on and below the diagonal are changed.
+    """
+    m, d = X.shape
+    k = free.shape[1]
+    classes, outer = np.empty(k, np.intp), np.empty((d, d))
+    for i in range(m):
+        n = 0
+        for r in range(k):
+            if free[i, r]:
+                classes[n] = r
+                n += 1
+        if n == 0:
+            continue
+        for a in range(d):
+            for b in range(d):
+                outer[a, b] = X[i, a] * X[i, b]
+        for p in range(n):
+            for q in range(p + 1):
+                factor = ((1.0 if p == q else 0.0) - 1.0 / n) / nearness
+                for a in range(d):
+                    row = hessian[classes[p], a, classes[q]]
+                    for b in range(d):
+                        row[b] += factor * outer[a, b]

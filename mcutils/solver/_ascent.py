@@ -15,6 +15,7 @@ from .._typing import Bools, Floats, Ints
 from ..certificate import Certificate
 from ..hinge import HingeProblem
 from ..kernel import linear
+from ._joint import MOST, Joint, joint_work
 
 _GREED = 0.6  # a sweep moves examples whose violation is more than this part of the largest
 
@@ -37,6 +38,7 @@ _PATIENCE = 200  # linear: passes over the data before the first step; each late
 
 # Linear: passes until all examples are checked again. Kernel: Newton steps are tried after _ROUND * m moves.
 _ROUND = 50
+_JOINT = 0.5  # joint steps begin when the passes have taken this part of what these steps may take
 _FALL = 0.3  # all examples are also checked when the gap seems to have fallen to this part,
 _LEAST = 2  # but only after at least _LEAST * m visits
 
@@ -320,6 +322,9 @@ def sweep(
     progress, n_iter, work, cheap = _Progress(), 0, 0.0, _CHEAP
     passes, patience = 0, _PATIENCE  # since the last Newton step, and until the next
     W = np.ascontiguousarray((X.T @ beta).T)
+    whole = m * problem.n_classes * (X.shape[1] + 8.0)  # what a pass over all classes takes
+    joint = not issparse(X) and W.size <= MOST
+    taken, share = 0.0, _JOINT * joint_work(m, X.shape[1], problem.n_classes) if joint else np.inf
     while True:
         by_class = np.ascontiguousarray(W @ X.T)
         primal, dual, _ = jit.values(
@@ -334,6 +339,13 @@ def sweep(
             log.values(n_iter, certificate.primal, certificate.dual)
             if certificate.gap <= tol or n_iter >= max_iter or progress.idle > 25:
                 return beta, certificate
+        due = share / np.log(max(gap / allowed, 1.01))  # the nearer the end, the longer the passes go on
+        if taken >= due and squares.any():
+            steps = Joint(X, problem, beta, squares, max_iter - n_iter)
+            beta = steps.ascend(tol, W, log, n_iter)
+            W = np.ascontiguousarray((X.T @ beta).T)
+            n_iter, share = n_iter + steps.visits, 10 * share
+            continue
         if settled:
             accuracy *= 0.3
         if passes >= patience:
@@ -342,10 +354,13 @@ def sweep(
                 W = np.ascontiguousarray((X.T @ beta).T)
                 by_class, work = np.ascontiguousarray(W @ X.T), 0.0
             passes, patience, cheap = 0, patience + patience // 10, 2 * cheap
+        passes_left = min(_ROUND, max_iter - n_iter)
+        if taken < due < np.inf:
+            passes_left = min(passes_left, max(_LEAST, ceil((due - taken) / whole)))
         kept = jit.reopen(
             by_class, problem.labels, problem.penalties, problem.costs, every, beta, order, active, counts
         )
-        done, _, visits, settled = visit(
+        done, _, visits, products, settled = visit(
             *data,
             squares,
             problem.labels,
@@ -355,7 +370,7 @@ def sweep(
             accuracy,
             max(_FALL * gap, allowed),
             _LEAST * m,
-            min(_ROUND, max_iter - n_iter),
+            passes_left,
             state,
             order,
             kept,
@@ -365,6 +380,7 @@ def sweep(
             counts,
         )
         n_iter, passes, work = n_iter + done, passes + done, work + 4.0 * visits * X.shape[1]
+        taken += products * (X.shape[1] + 8.0) + whole  # all classes of all examples are looked at in between
 
 
 def tidy(problem: HingeProblem, beta: Floats) -> Floats:
