@@ -324,8 +324,6 @@ def test_sparse_and_dense_are_one(loss):
 # -- hard cases --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", CLASSIFIERS)
-@pytest.mark.parametrize("C", [1e-6, 1e3, 1e4, 1e6])
 def spread(every):
     """A problem with costs and weights for which no class is settled early; and its examples."""
     rng = np.random.default_rng(0)
@@ -407,6 +405,8 @@ def test_joint_steps_with_a_wrong_curvature_are_certified_all_the_same(monkeypat
     )
 
 
+@pytest.mark.parametrize("loss", CLASSIFIERS)
+@pytest.mark.parametrize("C", [1e-6, 1e3, 1e4, 1e6])
 @pytest.mark.compiler
 def test_tiny_and_huge_penalties(loss, C):
     """Few features and large C: single rows creep, and Newton's steps end it."""

@@ -47,11 +47,11 @@ class _Point:
 
 
 def joint_work(m: int, d: int, k: int) -> float:
-    """About what the steps take, in multiplications: for scores, for Hessians, for their factors.
+    """About what the steps take, in multiplications: for calls, scores, Hessians, their factors.
 
     For a Hessian all pairs of free classes are gone through; the more classes, the more of them are free.
     """
-    return 15 * (2.0 * m * k * (d + 8) + 0.005 * m * d**2 * k**3 + (k * d) ** 3 / 20)
+    return 15 * (1e5 + 2.0 * m * k * (d + 8) + 0.005 * m * d**2 * k**3 + (k * d) ** 3 / 20)
 
 
 class Joint:
