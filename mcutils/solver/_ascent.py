@@ -38,7 +38,7 @@ _PATIENCE = 200  # linear: passes over the data before the first step; each late
 
 # Linear: passes until all examples are checked again. Kernel: Newton steps are tried after _ROUND * m moves.
 _ROUND = 50
-_JOINT = 0.5  # joint steps begin when the passes have taken this part of what these steps may take
+_JOINT = 0.6  # joint steps begin when the passes have taken this part of what these steps may take
 _FALL = 0.3  # all examples are also checked when the gap seems to have fallen to this part,
 _LEAST = 2  # but only after at least _LEAST * m visits
 
