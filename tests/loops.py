@@ -1,8 +1,8 @@
 """Small problems that run every line of the compiled loops, for test_jit.py: with numba, and without it.
 
 A problem in `EXACT` has the same result to the last bit: both do the same operations in the same order. In
-those in `NEAR` a compiled loop may add in another order, or takes its logarithms from another library; Newton's
-steps make more of the difference.
+those in `NEAR` a compiled loop may add in another order, or takes its logarithms from another library, and
+Newton's steps make more of the difference.
 """
 
 import os
@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from scipy import sparse
@@ -222,6 +223,16 @@ def svms_by_rows_in_single_precision():
         model = kind(kernel="rbf", precision="single").fit(X, y)
         result.append((model.converged_, model.predict(X)))
     return result
+
+
+@near
+def svms_of_which_some_examples_move_alone():
+    from mcutils import _rows, solver
+
+    X, y = blobs(60)
+    with mock.patch.object(_rows, "FIRST", 8):
+        models = [kind(C=10, kernel="rbf", tol=1e-8) for kind in (solver.CrammerSinger, solver.WestonWatkins)]
+        return [model.fit(X, y).scores(X) for model in models]
 
 
 @near
