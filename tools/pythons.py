@@ -25,6 +25,8 @@ PROMISED = [(3, minor) for minor in range(50) if run.refusal((3, minor), None) i
 # What is about logic is left to the main Python: see conftest.py, tests/conftest.py. There each notebook has
 # a kernel of its own, which notices what it forgets to import.
 PYTEST = (*run.PYTEST, "-q", "--no-mutants", "--forked")
+# With two threads of BLAS each, one after the other: on two cores, four threads would wait for each other.
+ALONE = ("-n", "1")
 
 
 def test(place: Place, numerics: dict[str, str]) -> int:
@@ -36,7 +38,7 @@ def test(place: Place, numerics: dict[str, str]) -> int:
     runs = [(["--quick", *FOLDERS, *tests], variables)]
     if numerics:  # stored outputs may be those of the usual ones: all is executed
         compiled = {name: value for name, value in numerics.items() if name.startswith("NUMBA_")}
-        runs = [(tests, variables | compiled), ([*FOLDERS], variables | numerics)]  # compiled once for both
+        runs = [(tests, variables | compiled), ([*ALONE, *FOLDERS], variables | numerics)]  # compiled once for both
     return max(
         subprocess.run([place.python, "-m", *PYTEST, *what], cwd=ROOT, env=env, check=False).returncode
         for what, env in runs
@@ -45,7 +47,7 @@ def test(place: Place, numerics: dict[str, str]) -> int:
 
 def notebooks_with_other_numerics() -> int:
     """Exit status of the notebooks on this Python."""
-    return run.run([*PYTEST, *FOLDERS], run.surroundings("test") | run.OTHER_MACHINE)
+    return run.run([*PYTEST, *ALONE, *FOLDERS], run.surroundings("test") | run.OTHER_MACHINE)
 
 
 def main() -> int:
