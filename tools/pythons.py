@@ -38,7 +38,8 @@ def test(place: Place, numerics: dict[str, str]) -> int:
     runs = [(["--quick", *FOLDERS, *tests], variables)]
     if numerics:  # stored outputs may be those of the usual ones: all is executed
         compiled = {name: value for name, value in numerics.items() if name.startswith("NUMBA_")}
-        runs = [(tests, variables | compiled), ([*ALONE, *FOLDERS], variables | numerics)]  # compiled once for both
+        # compiled once for both
+        runs = [(tests, variables | compiled), ([*ALONE, *FOLDERS], variables | numerics)]
     return max(
         subprocess.run([place.python, "-m", *PYTEST, *what], cwd=ROOT, env=env, check=False).returncode
         for what, env in runs
