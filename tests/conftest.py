@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,14 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # what most tests with the mark `ci` look at
 TOOLS = ("tools", "web", "conftest.py", "tests", "_config.yml", "pyproject.toml", "requirements.lock")
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open() -> Iterator[None]:
+    """Matplotlib warns of more than twenty, in whichever test comes then."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from copy import copy
 from typing import Any
 
@@ -30,10 +29,8 @@ X, Y = IRIS.data[:, 1:3], IRIS.target_names[IRIS.target]
 
 
 @pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
+def without_windows() -> None:
     mpl.use("agg")
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
