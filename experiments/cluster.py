@@ -118,7 +118,9 @@ def on_dask(name: str, task: Task) -> tuple[dict[str, Any], Any]:
         client.wait_for_workers(2)
         client.run(prepare)
         before = client.run(time.process_time)
-        with written() as sizes, parallel_config(backend="dask"):
+        with written() as sizes, parallel_config(backend="dask"), warnings.catch_warnings():
+            warnings.resetwarnings()  # workers get the filters: those of Ray would have them import it
+            warnings.simplefilter("ignore")
             seconds, answer = timed(task)
         after = client.run(time.process_time)
     busiest = max(after[worker] - before[worker] for worker in after)

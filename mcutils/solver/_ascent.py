@@ -28,6 +28,7 @@ _SHARE, _SHRUNK = 0.5, 0.5
 # violation is more than _TINY of the largest move alone, if they are at most _FEW of all, and if the stage
 # before has moved as many: their kernel values are copied first.
 _FALLS, _TINY, _FEW = 0.3, 1e-3, 0.4
+_LONG = 25  # but not before as many moves for each support vector: a short fit is better off without
 _FIRST_STAGE = 0.1  # relative gap
 
 # Newton steps on the free multipliers
@@ -213,6 +214,8 @@ def climb(
                 continue
             if not reached and not alone:  # nothing moves, or enough was moved
                 break
+            if steps < _LONG * np.count_nonzero(beta.any(axis=1)):
+                continue
             moved = block.move(violated, moved, target * size, most - done, beta, by_class, upper, lower)
             steps, alone = steps + moved, moved > 0
         beta = tidy(problem, beta)
