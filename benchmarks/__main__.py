@@ -32,12 +32,10 @@ def main() -> None:
             found.append(run(race))
             print(line(found[-1]), flush=True)
     races = sorted(kept + found, key=lambda race: race["id"])
-    groups = of_groups(races)
-    for name, group in groups.items():
+    for name, group in of_groups(races).items():
         print(f"{name}: geometric mean {group['mean']:.2f}, worst {group['worst']:.2f} of {group['races']}")
     results = {
         "races": races,
-        "groups": groups,
         **circumstances,
         "date": date.today().isoformat(),
     }
